@@ -404,7 +404,10 @@ static void state_roles(finder *f, ig_op *ret) {
         roles[i] = role_of(f, value);
         partners[i] = i < args ? partner_of(f, value) : -1;
         says_rows = says_rows || (i < args && says_batch(f, value, roles[i]));
-        if (roles[i] == IG_ROLE_OF_none) {
+        bool is_good = i < args ? roles[i] != IG_ROLE_OF_none
+                                : roles[i] == IG_ROLE_OF_rows ||
+                                      roles[i] == IG_ROLE_OF_shared;
+        if (!is_good) {
             return;
         }
     }

@@ -38,8 +38,10 @@ check "inspect tells what inputs are along the batch" 0 "l: key_lengths, of v, 1
     "$ingot" inspect "$tmp/keyed.ingot"
 check "in JSON, too" 0 '"role": "key_values", "partner": "l"' \
     "$ingot" inspect "$tmp/keyed.ingot" --json
+sed -i 's/ret %2/ret %2, %l/; s/-> (f32\[B, 4\] "y")/-> (f32[B, 4] "y", i64[B] "m")/' "$tmp/keyed.ig"
+"$ingot" compile "$tmp/keyed.ig" -q -o "$tmp/keyed.ingot"
 check "and where that is not known" 0 "along the batch: not known" \
-    "$ingot" inspect "$tmp/chain.ingot"
+    "$ingot" inspect "$tmp/keyed.ingot"
 
 check "strip removes that" 0 "" "$ingot" strip "$tmp/chain.ingot" -o "$tmp/bare.ingot"
 holds "and nothing else" sh -c "unzip -Z1 '$tmp/bare.ingot' >'$tmp/entry_names' &&

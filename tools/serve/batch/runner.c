@@ -4,12 +4,14 @@
 #include "tools/serve/batch/bind.h"
 #include "tools/serve/batch/shared.h"
 #include "tools/serve/model/join.h"
+#include "tools/serve/model/log.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { MAX_JOINED = 256 }; /* requests of a run */
+enum { MAX_JOINED = 256 };   /* requests of a run */
+enum { SLICE_NS = 1000000 }; /* of a turn's runs */
 
 struct runner {
     lane *lane;
@@ -63,10 +65,39 @@ static void hold_version(request *what) {
     atomic_fetch_add(&what->served->users, 1);
 }
 
+bool runner_is_full(const runner *of) {
+    return of->waiting >= of->lane->limits->queued;
+}
+
+/* Is there room among those that wait for the version, in all loops? */
+static bool join_queue(request *what) {
+    served *to = what->served;
+    size_t most = to->config.max_queue;
+    if (most == 0) {
+        return true;
+    }
+    if (atomic_fetch_add(&to->waiting, 1) >= most) {
+        atomic_fetch_sub(&to->waiting, 1);
+        return request_fail(what, CALL_FULL,
+                            "%zu requests wait for model '%s' already: exceeds "
+                            "max_queue_size",
+                            most, to->name);
+    }
+    what->is_queued = true;
+    return true;
+}
+
+static void leave_queue(request *what) {
+    if (what->is_queued) {
+        what->is_queued = false;
+        atomic_fetch_sub(&what->served->waiting, 1);
+    }
+}
+
 static bool prepare_request(runner *of, request *what) {
     char words[WORDS];
     call_status status = CALL_OK;
-    if (of->waiting >= of->lane->limits->queued) {
+    if (runner_is_full(of)) {
         return request_fail(what, CALL_FULL,
                             "%zu requests wait already: exceeds maximum queue size",
                             of->waiting);
@@ -80,12 +111,20 @@ static bool prepare_request(runner *of, request *what) {
     if (timeout && (!what->deadline || what->begun + timeout < what->deadline)) {
         what->deadline = what->begun + timeout;
     }
-    if (what->served->config.queue_delay) {
-        hold_version(what);
-    }
-    return read_shared_inputs(what, of->lane->regions) &&
+    return join_queue(what) && read_shared_inputs(what, of->lane->regions) &&
            bind_inputs(what, what->served) && check_outputs(what, what->served) &&
            measure_rows(what);
+}
+
+/* Behind all that is urgent, and behind what is to be finished before it. */
+static request **find_urgent_place(runner *of, const request *what) {
+    request **place = &of->first;
+    for (request **at = &of->first; *at; at = &(*at)->next) {
+        bool is_before = (*at)->is_urgent ||
+                         (what->order && (*at)->order == what->order);
+        place = is_before ? &(*at)->next : place;
+    }
+    return place;
 }
 
 void runner_add(runner *to, request *what) {
@@ -93,9 +132,12 @@ void runner_add(runner *to, request *what) {
     if (what->status == CALL_OK) {
         prepare_request(to, what);
     }
-    what->next = NULL;
-    *to->last = what;
-    to->last = &what->next;
+    request **at = what->is_urgent ? find_urgent_place(to, what) : to->last;
+    what->next = *at;
+    *at = what;
+    if (!what->next) {
+        to->last = &what->next;
+    }
     to->waiting++;
 }
 
@@ -104,6 +146,7 @@ static void take_off(runner *from, request **at) {
     request *what = *at;
     *at = what->next;
     from->waiting--;
+    leave_queue(what);
     if (from->last == &what->next) {
         from->last = at;
     }
@@ -255,6 +298,16 @@ static void count_request(runner *of, const request *what, int64_t begin, int64_
                           (uint64_t)(now.tv_sec * 1000 + now.tv_nsec / 1000000),
                           memory_order_relaxed);
     uint64_t total = (uint64_t)(end - what->begun);
+    if (what->trace.is_sampled) {
+        log_request(&(log_span){ .model = what->served->name,
+                                 .trace = what->trace.id,
+                                 .parent = what->trace.parent,
+                                 .version = what->served->number,
+                                 .queue_ns = begin - what->begun,
+                                 .run_ns = end - begin,
+                                 .all_ns = end - what->begun,
+                                 .status = (int)what->status });
+    }
     if (what->status != CALL_OK) {
         count_up(&to->failed, 1);
         count_up(&to->failed_ns, total);
@@ -294,6 +347,7 @@ static bool run_alone(runner *of, request *what, int64_t begin) {
            write_shared_results(what, of->lane->regions);
 }
 
+/* What a run gave one is there until the next run, so each is finished before it. */
 static void run_each(runner *of, const batch *all) {
     for (size_t i = 0; i < all->count; i++) {
         request *what = all->all[i];
@@ -306,7 +360,7 @@ static void run_each(runner *of, const batch *all) {
     }
 }
 
-/* Gives each request its rows of a run of all. */
+/* Gives each request its rows of a run of all; none is finished yet. */
 static void take_apart(runner *of, const batch *all, int64_t begin) {
     const served *model = all->all[0]->served;
     ig_view *parts = of->outputs + model->output_count;
@@ -322,7 +376,6 @@ static void take_apart(runner *of, const batch *all, int64_t begin) {
             write_shared_results(what, of->lane->regions);
         }
         count_request(of, what, begin, end);
-        finish_request(what);
     }
 }
 
@@ -359,13 +412,60 @@ static bool run_joined(runner *of, const batch *all) {
     return is_good;
 }
 
-void runner_turn(runner *of) {
-    batch next;
-    for (request *lead; (lead = find_due(of, of->lane->now));) {
-        collect_batch(of, lead, &next);
-        /* Where one of them makes the run fail, the others are not to suffer. */
-        if (next.count == 1 || !run_joined(of, &next)) {
-            run_each(of, &next);
+/* Nothing begins after its deadline, or for a client that has left: leaves those in
+ * `out` that still want to run. */
+static void leave_out_late(runner *of, const batch *all, batch *out) {
+    int64_t now = clock_now();
+    out->count = 0;
+    out->rows = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        request *what = all->all[i];
+        bool has_waited = what->status == CALL_OK && now - what->begun > SLICE_NS;
+        if (what->status == CALL_OK && what->deadline && now >= what->deadline) {
+            request_fail(what, CALL_LATE,
+                         "the deadline passed before the request could begin");
+        } else if (has_waited && what->has_left && what->has_left(what)) {
+            request_fail(what, CALL_CANCELLED, "the client left");
+        }
+        if (what->status == CALL_OK) {
+            out->all[out->count++] = what;
+            out->rows += what->rows > 0 ? what->rows : 0;
+        } else if (what->served && has_waited) {
+            count_request(of, what, now, now);
         }
     }
+}
+
+static void run_batch(runner *of, const batch *all) {
+    batch good;
+    leave_out_late(of, all, &good);
+    /* Where one of them makes the run fail, the others are not to suffer. */
+    if (good.count < 2 || !run_joined(of, &good)) {
+        run_each(of, all);
+        return;
+    }
+    for (size_t i = 0; i < all->count; i++) {
+        finish_request(all->all[i]);
+    }
+}
+
+/* What waits beyond this turn keeps its version, which the next catalog may lack. */
+static void hold_all(runner *of) {
+    for (request *each = of->first; each; each = each->next) {
+        if (each->status == CALL_OK && !each->holds) {
+            hold_version(each);
+        }
+    }
+}
+
+void runner_turn(runner *of) {
+    batch next;
+    int64_t end = of->lane->now + SLICE_NS;
+    bool has_time = true;
+    for (request *lead; has_time && (lead = find_due(of, of->lane->now));) {
+        collect_batch(of, lead, &next);
+        run_batch(of, &next);
+        has_time = !of->first || clock_now() < end || of->lane->is_draining;
+    }
+    hold_all(of);
 }

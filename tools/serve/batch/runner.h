@@ -13,9 +13,12 @@ void runner_destroy(runner *of);
 /* Takes a request, whose `finish` is called in a turn to come, at the latest in this
  * one where nothing asks for more.  It may have failed already. */
 void runner_add(runner *to, request *what);
+/* No more requests may wait: what comes is refused. */
+bool runner_is_full(const runner *of);
 /* The client left: `finish` is not called any more. */
 void runner_forget(runner *from, request *what);
-/* Runs what is due and finishes it. */
+/* Runs what is due and finishes it; after a while it stops, so that the loop reads what
+ * came meanwhile, which is batched with what still waits, or goes before it. */
 void runner_turn(runner *of);
 /* When the next turn is due at the latest, in ns of the clock; 0: nothing waits. */
 int64_t runner_due(const runner *of);

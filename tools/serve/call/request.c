@@ -27,3 +27,15 @@ int64_t count_elements(const int64_t *dims, uint32_t rank) {
     }
     return count;
 }
+
+void request_set_parameters(request *of, int64_t priority, int64_t microseconds) {
+    enum { US = 1000 };
+    of->is_urgent = priority == 1;
+    int64_t until;
+    bool is_some = microseconds > 0 &&
+                   !__builtin_mul_overflow(microseconds, (int64_t)US, &until) &&
+                   !__builtin_add_overflow(until, of->begun, &until);
+    if (is_some && (!of->deadline || until < of->deadline)) {
+        of->deadline = until;
+    }
+}

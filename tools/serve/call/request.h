@@ -10,6 +10,7 @@
 
 #include "tools/serve/call/pool.h"
 #include "tools/serve/call/status.h"
+#include "tools/serve/call/trace.h"
 
 #include <ingot/view.h>
 
@@ -45,6 +46,8 @@ typedef struct request {
     bool is_binary;   /* HTTP: outputs that say nothing are binary */
     int64_t begun;    /* when it was there, in ns of the monotonic clock */
     int64_t deadline; /* in the same clock; 0: none */
+    bool is_urgent;   /* it goes before those that are not */
+    trace trace;
     /* What became of it; the answer's tensors are there until `finish` returns. */
     call_status status;
     const char *words;     /* why not; the pool's, or a constant */
@@ -58,14 +61,20 @@ typedef struct request {
     ig_view *views; /* inputs in the order of the program's ports */
     int64_t rows;   /* of the batch that it brings; -1: it runs alone */
     bool holds;     /* the version is kept until it is finished */
+    bool is_queued; /* it counts among those that wait for its version */
     /* Of the front. */
     void (*finish)(struct request *of);
+    /* Has its client left?  NULL: the front would have taken it back. */
+    bool (*has_left)(const struct request *of);
     void *front;
 } request;
 
 /* Says why a request fails; false, for `return`. */
 bool request_fail(request *of, call_status status, const char *format, ...)
     IG_PRINTF(3, 4);
+/* What both fronts call parameters: a priority (1 goes before others; 0: none is said)
+ * and the microseconds that the request may take in all (0: as long as it likes). */
+void request_set_parameters(request *of, int64_t priority, int64_t microseconds);
 /* Elements of a shape; -1: an extent is negative, or there are more than fit. */
 int64_t count_elements(const int64_t *dims, uint32_t rank);
 

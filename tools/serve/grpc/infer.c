@@ -98,6 +98,9 @@ static const Oip__Parameter *find_parameter(Oip__ParameterEntry *const *entries,
 }
 
 static uint64_t read_number(const Oip__Parameter *from) {
+    if (from && from->choice_case == OIP__PARAMETER__CHOICE_UINT64_PARAM) {
+        return from->uint64_param;
+    }
     bool is_number = from && from->choice_case == OIP__PARAMETER__CHOICE_INT64_PARAM &&
                      from->int64_param > 0;
     return is_number ? (uint64_t)from->int64_param : 0;
@@ -234,6 +237,11 @@ bool infer_read(request *out, const uint8_t *data, size_t size) {
     out->model = from->model_name;
     out->version = from->model_version;
     out->id = from->id;
+    request_set_parameters(out,
+                           (int64_t)read_number(find_parameter(
+                               from->parameters, from->n_parameters, "priority")),
+                           (int64_t)read_number(find_parameter(
+                               from->parameters, from->n_parameters, "timeout")));
     return read_inputs(out, from) && read_outputs(out, from);
 }
 

@@ -251,6 +251,8 @@ static int take_header(nghttp2_session *h2, const nghttp2_frame *frame,
     } else if (name_size == 12 && memcmp(key, "grpc-timeout", 12) == 0) {
         int64_t ns = read_timeout(text);
         of->deadline = ns < 0 ? 0 : in->lane->now + ns;
+    } else if (name_size == 11 && memcmp(key, "traceparent", 11) == 0) {
+        of->trace = trace_read(text);
     } else if (name_size == 13 && memcmp(key, "grpc-encoding", 13) == 0) {
         of->framing.packed = encoding_find(text);
     }

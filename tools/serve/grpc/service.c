@@ -57,6 +57,7 @@ static void take_infer(stream *of, const method *which, const uint8_t *data,
         (request){ .memory = { .limit = 8 * size + (1 << 20), .from = &in->memory },
                    .begun = in->now,
                    .deadline = of->deadline,
+                   .trace = of->trace,
                    .finish = finish_infer,
                    .front = made,
                    .order = of };

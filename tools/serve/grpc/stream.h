@@ -38,6 +38,7 @@ typedef struct stream {
     bytes in, out; /* messages that are read and written in part */
     size_t in_at, out_at;
     int64_t deadline;
+    trace trace;
     bool has_ended;   /* the client sends no more */
     bool has_message; /* one was taken */
     bool has_head;    /* the answer's headers are out */

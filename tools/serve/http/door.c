@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 static void free_exchange(exchange *of) {
@@ -24,17 +25,8 @@ static void free_exchange(exchange *of) {
 
 /* ---- reading ---- */
 
-static const char *find_header(struct MHD_Connection *from, const char *name) {
-    return MHD_lookup_connection_value(from, MHD_HEADER_KIND, name);
-}
-
-/* A size in a header; SIZE_MAX: there is none.  False: it is no number. */
-static bool read_size(struct MHD_Connection *from, const char *name, size_t *out) {
-    const char *text = find_header(from, name);
-    *out = SIZE_MAX;
-    if (!text) {
-        return true;
-    }
+/* A size in a header.  False: it is no number. */
+static bool read_size(const char *text, size_t *out) {
     size_t digits = strspn(text, "0123456789");
     if (digits == 0 || digits > 18 || text[digits]) {
         return false;
@@ -43,16 +35,45 @@ static bool read_size(struct MHD_Connection *from, const char *name, size_t *out
     return true;
 }
 
+/* What one pass over the headers finds. */
+typedef struct headers {
+    exchange *of;
+    size_t body; /* SIZE_MAX: not said */
+    bool is_broken;
+} headers;
+
+static enum MHD_Result take_header(void *user, enum MHD_ValueKind kind, const char *key,
+                                   const char *value) {
+    (void)kind;
+    headers *to = user;
+    exchange *of = to->of;
+    value = value ? value : "";
+    if (strcasecmp(key, "Content-Length") == 0) {
+        of->has_length = true;
+        to->is_broken |= !read_size(value, &to->body);
+    } else if (strcasecmp(key, "Inference-Header-Content-Length") == 0) {
+        to->is_broken |= !read_size(value, &of->json_size);
+    } else if (strcasecmp(key, "Content-Encoding") == 0) {
+        of->packed = encoding_find(value);
+    } else if (strcasecmp(key, "Accept-Encoding") == 0) {
+        of->accepted = encoding_choose(value);
+    } else if (strcasecmp(key, "X-Request-Timeout-Ms") == 0) {
+        to->is_broken |= !read_size(value, &of->timeout_ms);
+    } else if (strcasecmp(key, "traceparent") == 0) {
+        of->trace = trace_read(value);
+    }
+    return MHD_YES;
+}
+
 /* What the headers say.  A refusal is an answer, before the body was read. */
 static void read_headers(exchange *of) {
-    size_t body;
-    of->packed = encoding_find(find_header(of->connection, "Content-Encoding"));
-    of->accepted = encoding_choose(find_header(of->connection, "Accept-Encoding"));
-    of->has_length = find_header(of->connection, "Content-Length") != NULL;
-    if (!read_size(of->connection, "Content-Length", &body) ||
-        !read_size(of->connection, "Inference-Header-Content-Length", &of->json_size)) {
-        exchange_refuse(of, 400, "a length among the headers is no number");
-    } else if (body != SIZE_MAX && body > of->door->lane->limits->body_bytes) {
+    headers found = { .of = of, .body = SIZE_MAX };
+    of->json_size = of->timeout_ms = SIZE_MAX;
+    MHD_get_connection_values(of->connection, MHD_HEADER_KIND, take_header, &found);
+    if (found.is_broken) {
+        exchange_refuse(of, 400, "a length or time among the headers is no number");
+    } else if (found.body != SIZE_MAX &&
+               found.body > of->door->lane->limits->body_bytes) {
         exchange_refuse(of, 413, "the body is larger than --max-body");
     } else if (of->packed == ENCODING_OTHER) {
         exchange_refuse(of, 415, "Content-Encoding is neither gzip nor deflate");

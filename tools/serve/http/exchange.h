@@ -28,6 +28,8 @@ typedef struct exchange {
     encoding packed;   /* the body is */
     encoding accepted; /* the answer may be */
     size_t json_size;  /* SIZE_MAX: all of the body */
+    size_t timeout_ms; /* for an inference; SIZE_MAX: none */
+    trace trace;
     /* The answer. */
     int status; /* of HTTP */
     const char *type;

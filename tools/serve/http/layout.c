@@ -19,8 +19,9 @@ typedef struct layout {
     wanted *outputs;
     size_t input_count, output_count;
     bool is_binary;
-    bool has_data; /* elements in the JSON: of this request alone */
-    uint8_t *key;  /* its bytes; NULL: empty */
+    int64_t priority, timeout; /* of its parameters */
+    bool has_data;             /* elements in the JSON: of this request alone */
+    uint8_t *key;              /* its bytes; NULL: empty */
     size_t key_size;
 } layout;
 
@@ -216,6 +217,8 @@ static bool read_root(const reading *now, const json_t *root) {
     now->to->id = pool_copy_text(&now->to->memory, id ? json_string_value(id) : "");
     now->to->is_binary =
         json_is_true(json_object_get(parameters, "binary_data_output"));
+    now->to->priority = json_integer_value(json_object_get(parameters, "priority"));
+    now->to->timeout = json_integer_value(json_object_get(parameters, "timeout"));
     return now->to->id
                ? read_lists(now, root)
                : request_fail(now->of, CALL_FULL, "memory for the request ran out");
@@ -301,6 +304,7 @@ static bool take_layout(request *out, const layout *from, const uint8_t *rest,
         memcpy(outputs, from->outputs, from->output_count * sizeof *outputs);
         out->id = from->id;
         out->is_binary = from->is_binary;
+        request_set_parameters(out, from->priority, from->timeout);
         out->inputs = inputs;
         out->input_count = from->input_count;
         out->outputs = outputs;

@@ -9,8 +9,9 @@
 #include <microhttpd.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
-enum { MAX_PARTS = 8 };
+enum { MAX_PARTS = 8, US = 1000000 };
 
 /* A path cut at its slashes; the parts lie in the exchange's copy. */
 typedef struct path {
@@ -63,6 +64,15 @@ static void finish_infer(request *done) {
     MHD_resume_connection(of->connection);
 }
 
+/* A connection that waits is not read, so that its end is not seen: asks for it. */
+static bool has_left(const request *of) {
+    const exchange *from = of->front;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(from->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    char byte;
+    return info && recv(info->connect_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
 static void begin_infer(exchange *of, const char *model, const char *version) {
     lane *in = of->door->lane;
     request *infer = &of->infer;
@@ -72,8 +82,19 @@ static void begin_infer(exchange *of, const char *model, const char *version) {
                         .version = version,
                         .id = "",
                         .begun = in->now,
+                        .trace = of->trace,
                         .finish = finish_infer,
+                        .has_left = has_left,
                         .front = of };
+    if (runner_is_full(in->runner)) { /* before the work of reading it */
+        exchange_refuse(of, call_status_http(CALL_FULL),
+                        "too many requests wait already (--max-queue)");
+        return;
+    }
+    if (of->timeout_ms < (size_t)INT64_MAX / US) {
+        request_set_parameters(infer, 0,
+                               (int64_t)of->timeout_ms * 1000 + !of->timeout_ms);
+    }
     size_t json_size = of->json_size == SIZE_MAX ? of->body.size : of->json_size;
     if (json_size > of->body.size) {
         exchange_refuse(of, 400,

@@ -122,15 +122,17 @@ static bool read_policy(const json_t *root, model_config *out, char *words) {
 static bool read_batching(const json_t *root, model_config *out, char *words) {
     const json_t *batching = json_object_get(root, "dynamic_batching");
     const json_t *queue = json_object_get(batching, "default_queue_policy");
-    int64_t delay = 0, timeout = 0;
+    int64_t delay = 0, timeout = 0, most = 0;
     out->has_max_batch_size = json_object_get(root, "max_batch_size") != NULL;
     if (!read_number(root, "max_batch_size", 1 << 24, &out->max_batch_size, words) ||
         !read_number(batching, "max_queue_delay_microseconds", MAX_DELAY_US, &delay,
                      words) ||
+        !read_number(queue, "max_queue_size", 1 << 24, &most, words) ||
         !read_number(queue, "default_timeout_microseconds", INT64_MAX / US, &timeout,
                      words)) {
         return false;
     }
+    out->max_queue = (size_t)most;
     out->queue_delay = delay * US;
     out->queue_timeout = timeout * US;
     return true;
@@ -139,6 +141,7 @@ static bool read_batching(const json_t *root, model_config *out, char *words) {
 static bool read_compiling(const json_t *root, model_config *out, char *words) {
     const json_t *ours = json_object_get(root, "ingot");
     const json_t *list = json_object_get(ours, "inputs");
+    out->is_trusted = json_is_true(json_object_get(ours, "trusted"));
     out->statement_count = json_array_size(list);
     out->statements = calloc(out->statement_count + 1, sizeof *out->statements);
     if (!out->statements) {

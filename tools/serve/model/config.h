@@ -34,6 +34,8 @@ typedef struct model_config {
     int64_t max_batch_size; /* requests of more rows are refused; 0: no batches */
     int64_t queue_delay;    /* ns that a request may wait for others */
     int64_t queue_timeout; /* ns after which a request that waits is refused; 0: none */
+    size_t max_queue;      /* requests that wait, of all loops; 0: no limit */
+    bool is_trusted;       /* an artifact is mapped where it lies */
     size_t newest;         /* so many versions are served; 0: only `versions`, or all */
     int64_t *versions;     /* these, where version_policy says "specific" */
     size_t version_count;

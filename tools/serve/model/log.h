@@ -3,6 +3,7 @@
 #ifndef IG_TOOLS_SERVE_MODEL_LOG_H
 #define IG_TOOLS_SERVE_MODEL_LOG_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 typedef enum log_level { LOG_INFO, LOG_WARNING, LOG_ERROR } log_level;
@@ -13,5 +14,13 @@ void log_from(log_level lowest);
  * once. */
 void log_event(log_level level, const char *event, const char *model, int64_t version,
                const char *words);
+
+/* A request that its caller traces; `status` is gRPC's. */
+typedef struct log_span {
+    const char *model, *trace, *parent;
+    int64_t version, queue_ns, run_ns, all_ns;
+    int status;
+} log_span;
+void log_request(const log_span *of);
 
 #endif

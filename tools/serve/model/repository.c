@@ -111,6 +111,13 @@ static void close_retired(repository *of) {
 
 /* ---- versions that begin ---- */
 
+/* Is the file itself served?  Whoever publishes it has said that it is only ever
+ * replaced by rename: one that is cut in place would end the server. */
+static bool is_mapped(const model_config *config, const char *path) {
+    const char *suffix = strrchr(path, '.');
+    return config->is_trusted && suffix && strcmp(suffix, ".ingot") == 0;
+}
+
 /* Makes what a slot should serve; on failure its reason says why, and what it served
  * stays. */
 static bool make_version(repository *of, slot *at, const found_model *model,
@@ -133,6 +140,9 @@ static bool make_version(repository *of, slot *at, const found_model *model,
         memcpy(at->reason, words, WORDS);
     } else if (!version->path) {
         snprintf(at->reason, WORDS, "no model file: model.ingot, .onnx, .pt or .pt2");
+    } else if (is_mapped(&config, version->path)) {
+        made = served_open(at->name, at->number, version->path, &config,
+                           of->options.loop_count, at->reason);
     } else if (own_artifact(&of->options.own, version->path, &config, path,
                             at->reason)) {
         made = served_open(at->name, at->number, path, &config, of->options.loop_count,

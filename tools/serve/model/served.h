@@ -27,6 +27,7 @@ typedef struct served {
     const char *platform;   /* "ingot", of the artifact; the program's otherwise */
     int64_t max_batch_size; /* rows that requests may be joined to; 0: none are */
     atomic_size_t users;    /* catalogs that list it */
+    atomic_size_t waiting;  /* requests of all loops, where max_queue is set */
 } served;
 
 /* Opens the artifact at `path`, which the server owns.  Takes `config` over in any

@@ -1,0 +1,178 @@
+"""Queues: priorities, limits, deadlines, clients that leave, traces, artifacts in place.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import json
+import threading
+import time
+
+from harness import (NEGATE, RELU, TMP, Server, check, compile_model, finish, floats, grpc, oip,
+                     skip)
+
+# About 20 ms a run, whatever the request.
+SLOW = """module @slow {
+  symbol B {min = 0}
+  weight @w : f32[1024, 1024] = splat(0.5)
+  graph @main(%x: f32[B, 4]) -> (f32[B, 4] "y", f32[1024, 1024] "z") {
+    %0 = const {value = 0.001} : f32[]
+    %1 = expand %0 {to = [1024, 1024]} : f32[1024, 1024]
+    %2 = reduce %x {axes = [0, 1], op = sum} : f32[]
+    %3 = add %1, %2 : f32[1024, 1024]
+    %4 = matmul %3, @w : f32[1024, 1024]
+    ret %x, %4
+  }
+}
+"""
+BODY = {"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 4], "data": [1, 2, 3, 4]}],
+        "outputs": [{"name": "y"}]}
+
+
+def ask(server, model, headers={}, **parameters):
+    """(status, words or answer, seconds)"""
+    begin = time.monotonic()
+    status, _, body = server.call("POST", f"/v2/models/{model}/infer",
+                                  json.dumps(dict(BODY, parameters=parameters)), headers)
+    return status, json.loads(body), time.monotonic() - begin
+
+
+def at_once(server, calls):
+    """What calls of ask() that go out together give, each with when it was answered."""
+    answers = [None] * len(calls)
+
+    def go(i):
+        answers[i] = ask(server, *calls[i][0], **calls[i][1]) + (time.monotonic(),)
+    threads = [threading.Thread(target=go, args=(i,)) for i in range(len(calls))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return answers
+
+
+def goes_first(server):
+    """While a run is under way, others come: what is urgent goes before them."""
+    calls = [(("slow",), {"priority": 1 if i % 3 == 2 else 2}) for i in range(24)]
+    answers = at_once(server, calls)
+    check("all are answered", all(a[0] == 200 for a in answers), [a[:2] for a in answers])
+    ranks = sorted(range(24), key=lambda i: answers[i][3])
+    urgent = [ranks.index(i) for i in range(24) if i % 3 == 2]
+    check("urgent requests go first", sum(urgent) / len(urgent) < 10, urgent)
+
+
+def keeps_limit(server):
+    answers = at_once(server, [(("limited",), {})] * 40)
+    kinds = [a[0] for a in answers]
+    check("who finds the queue full is refused", set(kinds) == {200, 429} and
+          kinds.count(200) >= 4, kinds)
+    words = next((a[1]["error"] for a in answers if a[0] == 429), "")
+    check("with the limit's name", "4 requests wait" in words and "max_queue_size" in words, words)
+    check("and it is empty again", ask(server, "limited")[0] == 200)
+
+
+def held_limit(server):
+    """Three may wait, for a second each: the fourth is refused at once."""
+    held = [server.connect() for _ in range(3)]
+    for connection in held:
+        connection.request("POST", "/v2/models/held/infer", json.dumps(BODY))
+    time.sleep(0.2)
+    status, answer, seconds = ask(server, "held")
+    check("the limit is exact", status == 429 and seconds < 0.5, (status, answer, seconds))
+    check("those that wait are answered",
+          [c.getresponse().status for c in held] == [200] * 3)
+    for connection in held:
+        connection.close()
+
+
+def meets_deadlines(server):
+    status, answer, seconds = ask(server, "held", {"X-Request-Timeout-Ms": "100"})
+    check("a deadline among the headers", status == 504 and seconds < 2, (status, answer))
+    status, answer, _ = ask(server, "held", timeout=100000)
+    check("a deadline among the parameters", status == 504, (status, answer))
+    check("a time that is none", ask(server, "m", {"X-Request-Timeout-Ms": "1s"})[0] == 400)
+    before = server.get_json("/v2/models/slow/stats")["model_stats"][0]["execution_count"]
+    answers = at_once(server, [(("slow", {"X-Request-Timeout-Ms": "60"}), {})] * 24)
+    after = server.get_json("/v2/models/slow/stats")["model_stats"][0]["execution_count"]
+    late = [a for a in answers if a[0] == 504]
+    check("nothing begins after its deadline", after - before <= 24 - sum(
+        "could begin" in a[1]["error"] for a in late), (after - before, len(late)))
+
+
+def notices_who_left(server):
+    def left():
+        stats = server.get_json("/v2/models/held/stats")["model_stats"][0]
+        return stats["inference_stats"]["fail"]["count"], stats["execution_count"]
+    failed, runs = left()
+    for _ in range(3):
+        connection = server.connect()
+        connection.request("POST", "/v2/models/held/infer", json.dumps(BODY))
+        connection.close()
+    check("clients that leave are noticed", server.await_that(lambda: left()[0] == failed + 3),
+          (left(), failed))
+    check("and nothing is run for them", left()[1] == runs, (left(), runs))
+
+
+def is_traced(server):
+    trace, parent = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+    for flags in ("01", "00"):
+        ask(server, "m", {"traceparent": f"00-{trace}-{parent}-{flags}"})
+    for text in (f"00-{'0' * 32}-{parent}-01", f"ff-{trace}-{parent}-01", f"00-{trace}-{parent}",
+                 f"00-{trace.upper()}-{parent}-01", f"00-{trace}-{parent}-01-x", "", "\x7f" * 60):
+        check(f"a request whose traceparent is none: {text}", ask(
+            server, "m", {"traceparent": text})[0] == 200)
+    if grpc:
+        request = oip.InferRequest(model_name="m")
+        request.inputs.add(name="x", datatype="FP32", shape=[1, 4])
+        request.raw_input_contents.append(floats(1, 2, 3, 4))
+        with grpc.insecure_channel(f"127.0.0.1:{server.grpc_port}") as channel:
+            channel.unary_unary("/inference.GRPCInferenceService/ModelInfer")(
+                request.SerializeToString(),
+                metadata=[("traceparent", f"00-{trace}-{parent}-01")])
+    lines = [line for line in map(json.loads, server.log_text().splitlines())
+             if line["event"] == "request"]
+    check("sampled requests are in the log, and no others",
+          [(line["trace"], line["parent"], line["status"]) for line in lines] ==
+          [(trace, parent, 0)] * (2 if grpc else 1), lines)
+
+
+def is_mapped(folder):
+    """An artifact of `trusted`: the file itself is served, and replaced by rename."""
+    compile_model(RELU, folder / "1/model.ingot")
+    (folder / "config.json").write_text('{"ingot": {"trusted": true}}')
+    server = Server(folder.parent, "--poll", "1", "--loops", "1")
+    path = str(folder / "1/model.ingot")
+
+    def is_in_maps():
+        return path in open(f"/proc/{server.process.pid}/maps").read()
+    check("a trusted artifact is mapped where it lies", is_in_maps())
+    compile_model(NEGATE, folder / "1/model.ingot")
+    check("another that is put in its place is served", server.await_that(
+        lambda: ask(server, folder.name)[1].get("outputs", [{}])[0].get("data") ==
+        [-1, -2, -3, -4]))
+    (folder / "1/model.ingot").unlink()
+    check("and served on when it is gone", ask(server, folder.name)[0] == 200)
+    check("a good end", server.stop() == 0)
+
+
+def main():
+    folder = TMP / "queues"
+    for name, text, config in (
+            ("m", RELU, {}), ("slow", SLOW, {"max_batch_size": 0}),
+            ("limited", SLOW, {"max_batch_size": 0, "dynamic_batching": {
+                "default_queue_policy": {"max_queue_size": 4}}}),
+            ("held", RELU, {"dynamic_batching": {
+                "max_queue_delay_microseconds": 1000000,
+                "default_queue_policy": {"max_queue_size": 3}}})):
+        compile_model(text, folder / name / "1/model.ingot")
+        (folder / name / "config.json").write_text(json.dumps(config))
+    server = Server(folder, "--loops", "1", "--poll", "0")
+    for part in (goes_first, keeps_limit, held_limit, meets_deadlines, notices_who_left,
+                 is_traced):
+        part(server)
+    if not grpc:
+        skip("traces of gRPC", "python3-grpcio or protoc is absent")
+    check("a good end", server.stop() == 0)
+    is_mapped(TMP / "trusted" / "mapped")
+
+
+main()
+finish()
