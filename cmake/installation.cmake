@@ -1,8 +1,9 @@
 # What `cmake --install` puts where.  SPDX-License-Identifier: Apache-2.0
 
-set(headers status.h tree.h kernel.h runtime.h program.h profile.h view.h dlpack.h)
+set(headers status.h tree.h kernel.h runtime.h program.h profile.h view.h dlpack.h
+            trainer.h)
 if(NOT INGOT_RUNTIME_ONLY)
-    list(APPEND headers ingot.h module.h compile.h values.h defect.h page.h shard.h grad.h stored.h
+    list(APPEND headers ingot.h module.h compile.h values.h defect.h page.h shard.h grad.h stored.h train.h
                         store.h id_map.h quantize.h dynamic.h lookahead.h interp.h group.h)
 endif()
 foreach(header ${headers})
@@ -18,7 +19,7 @@ if(NOT INGOT_RUNTIME_ONLY) # of C++ programs
             DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ingot)
 endif()
 
-foreach(target ingot-runtime ingot-runtime-static ingot-store ingot-lookahead ingot-interp ingot-group
+foreach(target ingot-runtime ingot-runtime-static ingot-train ingot-store ingot-lookahead ingot-interp ingot-group
         ingot)
     if(TARGET ${target})
         target_include_directories(${target} INTERFACE

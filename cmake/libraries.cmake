@@ -6,6 +6,7 @@
 #   libingot-llvm      base + codegen/cpu           opened by libingot when it compiles
 #   libingot-store     base + runtime/store         exports ingot/{store,dynamic}.h
 #   libingot-lookahead base + runtime/store/ahead exports ingot/lookahead.h
+#   libingot-train     base + runtime/train         exports ingot/trainer.h
 #   libingot-group     base + runtime/collective    exports ingot/group.h
 #   libingot-capture   runtime/capture              opened by libingot-runtime to write calls down
 #   libingot-observe   base + runtime/observe       opened by libingot-runtime for gdb and perf
@@ -69,6 +70,15 @@ if(runtime_objects AND EXISTS ${PROJECT_SOURCE_DIR}/include/ingot/runtime.h)
     add_library(ingot-runtime-static STATIC ${runtime_objects})
     set_target_properties(ingot-runtime-static PROPERTIES OUTPUT_NAME ingot-runtime
         ARCHIVE_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
+endif()
+
+# Runs steps of training.
+if(TARGET ingot-runtime)
+    ig_folder_objects(train_objects ig_base ig_train)
+    add_library(ingot-train SHARED ${train_objects}
+        $<FILTER:$<TARGET_OBJECTS:ig_runtime>,INCLUDE,/message\\.c>)
+    target_link_libraries(ingot-train PUBLIC ingot-runtime)
+    ig_export(ingot-train HEADERS trainer.h)
 endif()
 
 # Profiles and programs that check what they touch: exports ig_watch_find alone.

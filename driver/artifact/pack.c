@@ -11,9 +11,9 @@
 #include "base/crc32.h"
 #include "base/zip_format.h"
 #include "runtime/stored_format.h"
+#include "runtime/train_format.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -49,9 +49,20 @@ static bool begins_with(const char *name, const char *prefix) {
 }
 
 /* An artifact in the artifact may hold weights and code too. */
+static bool is_artifact(const char *name) {
+    static const char *const names[] = { IG_ENTRY_IDS, IG_ENTRY_EVALUATE,
+                                         IG_ENTRY_PREDICT, IG_ENTRY_INITIAL };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static size_t align_of(const char *name) {
     bool is_paged = begins_with(name, IG_ENTRY_WEIGHTS) ||
-                    begins_with(name, IG_ENTRY_CODE) || strcmp(name, IG_ENTRY_IDS) == 0;
+                    begins_with(name, IG_ENTRY_CODE) || is_artifact(name);
     return is_paged ? IG_WEIGHTS_ALIGN : IG_ENTRY_ALIGN;
 }
 
@@ -336,6 +347,9 @@ static void add_entries(packer *p, const ig_artifact_entry *entries, size_t coun
         const char *name = ig_arena_copy(p->arena, from.data, from.size);
         open_entry(p, name, align_of(name));
         add_data(p, entries[i].data.data, entries[i].data.size);
+        for (size_t k = 0; k < entries[i].part_count; k++) {
+            add_data(p, entries[i].parts[k].data, entries[i].parts[k].size);
+        }
     }
 }
 
@@ -387,23 +401,4 @@ void ig_artifact_repack(ig_arena *arena, const ig_artifact_entry *entries, size_
     put_container(p);
     *out_parts = p->parts.items;
     *out_count = p->parts.count;
-}
-
-void *ig_artifact_join(const ig_file_part *parts, size_t count, size_t *out_size) {
-    size_t size = 0, at = 0;
-    for (size_t i = 0; i < count; i++) {
-        size += parts[i].size;
-    }
-    char *block = aligned_alloc(IG_WEIGHTS_ALIGN,
-                                ig_align_up(size + 1, IG_WEIGHTS_ALIGN));
-    if (!block) {
-        return NULL;
-    }
-    for (size_t i = 0; i < count; i++) {
-        memcpy(block + at, parts[i].data, parts[i].size);
-        at += parts[i].size;
-    }
-    assert(at == size && "the block holds every part");
-    *out_size = size;
-    return block;
 }

@@ -242,13 +242,15 @@ static ig_str copy_dense(const shard_record *record, ig_arena *arena) {
 
 size_t shard_record_entries(const shard_record *record, const ig_artifact_writer *w,
                             ig_artifact_entry out[SHARD_ENTRIES]) {
-    out[0] = (ig_artifact_entry){ ig_str_of(SHARD_ENTRY), put_record(record, w) };
+    out[0] = (ig_artifact_entry){ .name = ig_str_of(SHARD_ENTRY),
+                                  .data = put_record(record, w) };
     if (record->rank != 0) {
         return 1;
     }
-    out[1] = (ig_artifact_entry){ ig_str_of(SHARD_ENTRY_TEXT), record->text };
-    out[2] = (ig_artifact_entry){ ig_str_of(SHARD_ENTRY_WEIGHTS),
-                                  copy_dense(record, w->arena) };
+    out[1] = (ig_artifact_entry){ .name = ig_str_of(SHARD_ENTRY_TEXT),
+                                  .data = record->text };
+    out[2] = (ig_artifact_entry){ .name = ig_str_of(SHARD_ENTRY_WEIGHTS),
+                                  .data = copy_dense(record, w->arena) };
     return SHARD_ENTRIES;
 }
 

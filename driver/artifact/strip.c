@@ -52,7 +52,8 @@ static void keep_entries(strip_call *call, const ig_container *container,
     for (uint32_t i = 0; i < container->count; i++) {
         ig_str name = container->entries[i].name;
         if (!is_for_people(name)) {
-            kept[count++] = (ig_artifact_entry){ name, container->entries[i].data };
+            kept[count++] = (ig_artifact_entry){ .name = name,
+                                                 .data = container->entries[i].data };
         }
     }
     ig_artifact_repack(&call->arena, kept, count, out_parts, out_count);

@@ -94,6 +94,8 @@ typedef struct ig_artifact_level {
 
 typedef struct ig_artifact_entry {
     ig_str name, data;
+    const ig_file_part *parts; /* of an artifact in the artifact, behind `data` */
+    size_t part_count;
 } ig_artifact_entry;
 
 /* The plan of a further family, over the weights of the first. */
@@ -120,10 +122,6 @@ void ig_artifact_pack(ig_artifact_writer *writer, const ig_artifact_contents *co
 /* A container of these entries, which are borrowed. */
 void ig_artifact_repack(ig_arena *arena, const ig_artifact_entry *entries, size_t count,
                         ig_file_part **out_parts, size_t *out_count);
-
-/* All parts in one block aligned to 4096 bytes, for ig_program_open_memory; free() it.
- * NULL when memory is short. */
-void *ig_artifact_join(const ig_file_part *parts, size_t count, size_t *out_size);
 
 /* The entry `plan` alone; ig_artifact_pack makes it too. */
 ig_str ig_artifact_plan(ig_artifact_writer *writer);

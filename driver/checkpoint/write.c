@@ -137,10 +137,11 @@ static void pack_tensor(writing *w, stored *s, uint64_t offset) {
     ig_writer_init(&pickle, &w->arena);
     put_tensor(&pickle, s);
     const ig_artifact_entry entries[] = {
-        { IG_STR("archive/data.pkl"), ig_writer_str(&pickle) },
-        { IG_STR("archive/byteorder"), IG_STR("little") },
-        { IG_STR("archive/data/0"), { s->value->data, s->value->size } },
-        { IG_STR("archive/version"), IG_STR("3\n") },
+        { .name = IG_STR("archive/data.pkl"), .data = ig_writer_str(&pickle) },
+        { .name = IG_STR("archive/byteorder"), .data = IG_STR("little") },
+        { .name = IG_STR("archive/data/0"),
+          .data = { s->value->data, s->value->size } },
+        { .name = IG_STR("archive/version"), .data = IG_STR("3\n") },
     };
     ig_artifact_repack(&w->arena, entries, IG_COUNT_OF(entries), &parts, &count);
     s->offset = offset;

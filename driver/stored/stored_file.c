@@ -2,9 +2,7 @@
  * tables lie.  SPDX-License-Identifier: Apache-2.0 */
 #include "ingot/stored.h"
 
-#include "driver/artifact/write.h"
-#include "driver/cache/cache.h"
-#include "driver/compile/compile.h"
+#include "driver/compile/nested.h"
 #include "ingot/runtime.h"
 #include "runtime/stored_format.h"
 
@@ -26,7 +24,6 @@ typedef struct stored_file {
     ig_compilation ids, rows;
     const ig_stored *stored;
     const ig_stored_place *places;
-    void *ids_artifact; /* in one block */
     const char *path;
 } stored_file;
 
@@ -90,55 +87,20 @@ static ig_str make_list(const stored_file *file, ig_arena *arena) {
 
 /* ---- the artifact ---- */
 
-static ig_status compile_ids(stored_file *file, ig_artifact_entry *out) {
-    size_t size = 0;
-    IG_TRY(ig_compilation_run(&file->ids));
-    file->ids_artifact = ig_artifact_join(file->ids.parts, file->ids.part_count, &size);
-    if (!file->ids_artifact) {
-        return ig_error(&file->ids.module->context->diag, IG_LIMIT, NULL,
-                        "out of memory for an artifact");
-    }
-    *out = (ig_artifact_entry){ ig_str_of(IG_ENTRY_IDS), { file->ids_artifact, size } };
-    return IG_OK;
-}
-
-static ig_status check_options(const stored_file *file) {
-    const ig_compile_options *options = &file->rows.options;
-    ig_diag *diag = &file->rows.module->context->diag;
-    if (options->emit && strcmp(options->emit, "ingot") != 0) {
-        return ig_error(diag, IG_UNSUPPORTED, NULL,
-                        "a model whose tables lie in stores becomes an artifact, and "
-                        "nothing else");
-    }
-    return options->isolate ? ig_error(diag, IG_UNSUPPORTED, NULL,
-                                       "a model whose tables lie in stores is not "
-                                       "compiled in isolation")
-                            : IG_OK;
-}
-
 static ig_status write_stored(void *arguments) {
     stored_file *file = arguments;
-    ig_artifact_entry extra[2];
-    ig_compilation *rows = &file->rows;
-    ig_diag *diag = &rows->module->context->diag;
-    ig_location where = { .file = file->path };
-    char why[128];
-    IG_TRY(check_options(file));
-    IG_TRY(ig_check_output_path(rows->module, file->path));
-    ig_file_remove_stale(file->path);
-    if (!rows->options.no_cache) { /* of kernels */
-        rows->folder = ig_cache_folder(rows->module->context, &rows->arena);
-        file->ids.folder = rows->folder;
-    }
-    IG_TRY(compile_ids(file, &extra[0]));
-    extra[1] = (ig_artifact_entry){ ig_str_of(IG_ENTRY_STORED),
-                                    make_list(file, &rows->arena) };
-    rows->extra = extra;
-    rows->extra_count = IG_COUNT_OF(extra);
-    IG_TRY(ig_compilation_run(rows));
-    ig_status status = ig_file_publish(file->path, rows->parts, rows->part_count, why);
-    return status == IG_OK ? IG_OK
-                           : ig_error(diag, status, &where, "cannot write: %s", why);
+    static const char *const names[] = { IG_ENTRY_IDS };
+    ig_artifact_entry list = { .name = ig_str_of(IG_ENTRY_STORED),
+                               .data = make_list(file, &file->rows.arena) };
+    ig_nested nested = { .what = "a model whose tables lie in stores",
+                         .path = file->path,
+                         .outer = &file->rows,
+                         .inner = &file->ids,
+                         .names = names,
+                         .inner_count = 1,
+                         .more = &list,
+                         .more_count = 1 };
+    return ig_nested_write(&nested);
 }
 
 static ig_status compile_both(stored_file *file, ig_module *module, ig_module *ids,
@@ -146,12 +108,9 @@ static ig_status compile_both(stored_file *file, ig_module *module, ig_module *i
     ig_compilation_init(&file->ids, ids, options);
     ig_compilation_init(&file->rows, module, options);
     file->ids.options.weights = IG_WEIGHTS_EMBED;
-    file->ids.path = file->path;
-    file->rows.path = file->path;
     ig_status status = ig_driver_guard(module->context, write_stored, file);
     ig_compilation_fini(&file->ids);
     ig_compilation_fini(&file->rows);
-    free(file->ids_artifact);
     return ig_driver_settle(module->context, status);
 }
 

@@ -41,6 +41,7 @@ typedef struct trained {
 typedef struct training {
     ig_module *module;
     ig_graph *graph; /* the entry */
+    ig_train_part part;
     ig_train_options options;
     ig_pass_options passes;
     ig_arena *arena;
@@ -105,6 +106,17 @@ static void add_trained(training *t, const trained *one) {
     }
 }
 
+/* The model's results depend on it, as far as the graph tells. */
+static bool is_read(const training *t, const char *name) {
+    for (const ig_op *op = t->graph->body.first; op; op = op->next) {
+        if ((op->code == IG_OP_weight || op->code == IG_OP_table) &&
+            strcmp(ig_attr_str(op, IG_weight_name), name) == 0) {
+            return op->results->uses != NULL;
+        }
+    }
+    return false;
+}
+
 static ig_status find_trained(training *t) {
     bool knows = ig_module_knows_parameters(t->module);
     for (uint32_t i = 0; i < t->graph->body.arg_count; i++) {
@@ -117,8 +129,10 @@ static ig_status find_trained(training *t) {
         const ig_weight *weight = t->module->weights.items[i];
         bool is_parameter = !weight->is_recipe && (weight->is_parameter || !knows);
         trained one = { .name = weight->name, .type = weight->type, .is_weight = true };
-        one.group = find_group(t, one.name, one.type, is_parameter);
-        add_trained(t, &one);
+        if (is_read(t, one.name)) {
+            one.group = find_group(t, one.name, one.type, is_parameter);
+            add_trained(t, &one);
+        }
     }
     for (size_t i = 0; i < t->options.optimizer_count; i++) {
         if (!t->groups[i].is_met) {
@@ -180,8 +194,11 @@ static void add_states(training *t) {
 
 static void add_arguments(training *t) {
     ig_dim count = ig_dim_of((int64_t)t->options.optimizer_count);
-    if (t->loss.label) {
+    if (t->loss.label && t->part != IG_TRAIN_PREDICT) {
         add_label(t);
+    }
+    if (t->part != IG_TRAIN_STEP) {
+        return;
     }
     t->step = add_argument(t, "step", IG_DT_i64, 0, NULL);
     t->rates = add_argument(t, "rates", IG_DT_f64, 1, &count);
@@ -538,7 +555,7 @@ static void return_step(training *t, ig_value *y, const char *output) {
     results r = { 0 };
     add_result(t, &r, t->total, "loss", -1);
     add_result(t, &r, y, output, -1);
-    for (size_t i = 0; i < t->trained.count; i++) {
+    for (size_t i = 0; i < t->trained.count && t->part == IG_TRAIN_STEP; i++) {
         const trained *w = &t->trained.items[i];
         add_result(t, &r, w->next, w->name, w->argument);
         for (uint32_t s = 0; s < IG_UPDATE_STATES; s++) {
@@ -556,7 +573,24 @@ static void return_step(training *t, ig_value *y, const char *output) {
 
 /* ---- the whole ---- */
 
-static ig_status build_step(training *t) {
+/* Training begins with these weights, learning rates and decays. */
+static ig_status return_initial(training *t) {
+    const char **names = IG_NEW_ARRAY(t->arena, const char *, t->trained.count);
+    size_t count = 0;
+    for (size_t i = 0; i < t->trained.count; i++) {
+        if (t->trained.items[i].is_weight) {
+            names[count++] = t->trained.items[i].name;
+        }
+    }
+    ig_train_initial what = { .weights = names,
+                              .weight_count = count,
+                              .groups = t->groups,
+                              .group_count = t->options.optimizer_count };
+    IG_TRY(ig_train_keep_initial(t->module, t->graph, &what));
+    return ig_passes_run(t->module, &t->passes, ig_pipeline_clean);
+}
+
+static ig_status build_part(training *t) {
     ig_op *ret = t->graph->body.last;
     const char *output = ig_module_output_name(t->module, t->output);
     ig_builder builder = ig_builder_before(ret);
@@ -564,16 +598,17 @@ static ig_status build_step(training *t) {
     t->e = ig_expr_of(&builder);
     t->total = make_loss(t, y);
     IG_TRY(t->e.status);
-    IG_TRY(make_gradients(t));
-    clip_norms(t);
-    update_all(t);
+    if (t->part == IG_TRAIN_STEP) {
+        IG_TRY(make_gradients(t));
+        clip_norms(t);
+        update_all(t);
+    }
     IG_TRY(t->e.status);
     return_step(t, ret->operands[t->output].value, output);
     return IG_OK;
 }
 
-static ig_status make_step(void *arguments) {
-    training *t = arguments;
+static ig_status find_all(training *t) {
     t->graph = (ig_graph *)ig_entry_of(t->module);
     if (!t->graph) {
         return refuse_name(t, NULL, "the module has no entry graph%s", "");
@@ -585,26 +620,42 @@ static ig_status make_step(void *arguments) {
     }
     IG_TRY(read_words(t));
     IG_TRY(ig_graph_find_output(t->graph, t->loss.output, &t->output));
-    IG_TRY(find_trained(t));
+    return find_trained(t);
+}
+
+static ig_status make_part(void *arguments) {
+    training *t = arguments;
+    IG_TRY(find_all(t));
+    if (t->part == IG_TRAIN_INITIAL) {
+        return return_initial(t);
+    }
     add_arguments(t);
     IG_TRY(open_weights(t));
     IG_TRY(ig_passes_run(t->module, &t->passes, ig_pipeline_clean));
+    if (t->part == IG_TRAIN_PREDICT) {
+        return IG_OK;
+    }
     IG_TRY(ig_passes_run(t->module, &t->passes, ig_pipeline_branches));
     IG_TRY(ig_passes_run(t->module, &t->passes, ig_pipeline_understand));
-    IG_TRY(build_step(t));
+    IG_TRY(build_part(t));
     return ig_passes_run(t->module, &t->passes, ig_pipeline_grad);
 }
 
-ig_status ig_module_train(ig_module *module, const ig_train_options *options,
-                          const ig_compile_options *compile) {
+ig_status ig_train_make(ig_module *module, const ig_train_options *options,
+                        const ig_compile_options *compile, ig_train_part part) {
     ig_compile_options how;
-    training t = { .module = module, .arena = ig_driver_results(module) };
+    training t = { .module = module, .part = part, .arena = ig_driver_results(module) };
     ig_options_take(module->context, &t.options, sizeof t.options, options);
     ig_options_take(module->context, &how, sizeof how, compile);
     t.passes = (ig_pass_options){ .torch_empty = how.torch_empty,
                                   .clamp_ids = how.clamp_ids };
     return ig_driver_settle(module->context,
-                            ig_driver_guard(module->context, make_step, &t));
+                            ig_driver_guard(module->context, make_part, &t));
+}
+
+ig_status ig_module_train(ig_module *module, const ig_train_options *options,
+                          const ig_compile_options *compile) {
+    return ig_train_make(module, options, compile, IG_TRAIN_STEP);
 }
 
 typedef struct reading {

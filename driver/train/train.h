@@ -1,4 +1,4 @@
-/* What users write about training, read.
+/* What users write about training, read; and the parts of a training, made.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_DRIVER_TRAIN_TRAIN_H
 #define IG_DRIVER_TRAIN_TRAIN_H
@@ -6,6 +6,8 @@
 #include "base/arena.h"
 #include "base/diag.h"
 #include "compose/update/update.h"
+#include "ingot/train.h"
+#include "ir/graph.h"
 
 typedef struct ig_train_group {
     const char *pattern;
@@ -36,5 +38,21 @@ typedef struct ig_train_loss {
 /* "KIND:OUTPUT=LABEL". */
 ig_status ig_train_read_loss(ig_diag *diag, ig_arena *arena, const char *text,
                              ig_train_loss *out);
+
+/* Makes the module a part of its training: ig_module_train, for any of them. */
+ig_status ig_train_make(ig_module *module, const ig_train_options *options,
+                        const ig_compile_options *compile, ig_train_part part);
+
+typedef struct ig_train_initial {
+    const char *const *weights;
+    size_t weight_count;
+    const ig_train_group *groups;
+    size_t group_count;
+} ig_train_initial;
+
+/* The entry graph takes nothing and returns these weights, by their names, and the
+ * groups' numbers as "rates" and "decays"; the model is erased. */
+ig_status ig_train_keep_initial(ig_module *module, ig_graph *graph,
+                                const ig_train_initial *what);
 
 #endif

@@ -5,6 +5,7 @@
 #define INGOT_TRAIN_H
 
 #include "ingot/ingot.h"
+#include "ingot/trainer.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,6 +42,19 @@ typedef struct ig_train_options {
 IG_API IG_MUST_USE ig_status ig_module_train(ig_module *module,
                                              const ig_train_options *options,
                                              const ig_compile_options *compile);
+
+/* Compiles a part of the module's training for this process: see ingot/trainer.h.  The
+ * module, imported with `keeps_weights`, is left as it was.  Errors as above. */
+IG_API IG_MUST_USE ig_status ig_compile_train(ig_module *module,
+                                              const ig_train_options *options,
+                                              const ig_compile_options *compile,
+                                              ig_train_part part,
+                                              ig_program **out_program);
+/* Compiles all parts into one artifact, which ig_trainer_open opens. */
+IG_API IG_MUST_USE ig_status ig_compile_train_file(ig_module *module,
+                                                   const ig_train_options *options,
+                                                   const char *path,
+                                                   const ig_compile_options *compile);
 
 /* The learning rate and weight decay that the text of an optimizer names (see above);
  * `context` gets the message where it is none. */

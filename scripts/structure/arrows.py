@@ -20,7 +20,7 @@ LOWER = "passes/lower/"
 # What schedules of all targets share.
 SCHEDULES = [LOWER + "*", LOWER + "kernel/", LOWER + "math/", *MODEL]
 DRIVER = ["driver/*", "runtime/format.h", "runtime/format_debug.h",
-          "runtime/stored_format.h", "ingot/", *MODEL]
+          "runtime/stored_format.h", "runtime/train_format.h", "ingot/", *MODEL]
 # What reads an opened program.
 RUN = ["runtime/program/program.h", "runtime/plan/plan.h", "runtime/*", "runtime/host/",
        *BASE, "ingot/runtime.h"]
@@ -125,6 +125,8 @@ ARROWS = {
     "runtime/store/ahead/": ["runtime/store/ahead/", "runtime/store/call.h",
                              "runtime/stored_format.h", *BASE, "ingot/runtime.h",
                              "ingot/lookahead.h", "ingot/dynamic.h"],
+    "runtime/train/": ["runtime/train/", "runtime/train_format.h", "runtime/message.h",
+                       *BASE, "ingot/trainer.h"],
     "runtime/store/lmdb/": ["runtime/store/lmdb/", "runtime/store/*", *BASE,
                             "ingot/store.h"],
     "runtime/store/redis/": ["runtime/store/redis/", "runtime/store/*", *BASE,
@@ -179,7 +181,8 @@ ARROWS = {
     "driver/dump/": ["driver/dump/", "driver/compile/", "passes/engine/",
                      TORCH + "entry/torchscript.h", TORCH + "package/", PT2 + "json.h",
                      "ingot_build_id.h", *DRIVER],
-    "driver/train/": ["passes/grad/", "passes/engine/", "driver/train/", *DRIVER],
+    "driver/train/": ["passes/grad/", "passes/engine/", "driver/train/",
+                      "driver/compile/nested.h", *DRIVER],
     "driver/shard/": ["driver/shard/", "driver/compile/compile.h", "driver/values/weight.h",
                       "driver/artifact/record.h", "passes/shard/mark.h",
                       PT2 + "json.h", *DRIVER],
@@ -188,9 +191,8 @@ ARROWS = {
     "driver/quantise/": ["driver/quantise/", "driver/compile/compile.h",
                          "passes/quantise/quantise.h", ONNX + "edit/edit.h",
                          "passes/engine/pass.h", *DRIVER],
-    "driver/stored/": ["driver/stored/", "driver/compile/compile.h", "driver/artifact/",
-                       "driver/cache/cache.h",
-                       "driver/values/weight.h", *DRIVER],
+    "driver/stored/": ["driver/stored/", "driver/compile/", "driver/values/weight.h",
+                       *DRIVER],
     "driver/values/": ["driver/values/", ONNX + "read/onnx_tensor.h", *DRIVER],
     TOOL: [TOOL + "*", TOOL + "cli/", TOOL + "verbs/", "ingot/"],
     "tools/worker/": ["driver/worker/worker.h"],

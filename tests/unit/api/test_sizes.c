@@ -13,6 +13,7 @@
 #include "ingot/shard.h"
 #include "ingot/store.h"
 #include "ingot/stored.h"
+#include "ingot/train.h"
 #include "ingot/tree.h"
 #include "tests/unit/unit.h"
 
@@ -86,6 +87,11 @@ TEST(the_compiler_refuses_them) {
     REFUSED(ig_module_bisect(module, NULL, NULL, 0, &judge, &guilty));
     judge.size = sizeof judge;
     REFUSED(ig_module_bisect(module, NULL, NULL, 0, &judge, &guilty));
+    ig_train_options bare_train = { .loss = "sum:y" };
+    ig_train_options train = { .size = sizeof train, .loss = "sum:y" };
+    REFUSED(ig_module_train(module, &bare_train, NULL));
+    REFUSED(ig_compile_train(module, &train, &compile, IG_TRAIN_STEP, &program));
+    REFUSED(ig_compile_train_file(module, &bare_train, "x.ingot", NULL));
     /* What is refused once leaves nothing for the next call. */
     compile.size = sizeof compile;
     CHECK_OK(ig_compile_options_check(context, &compile));
@@ -112,6 +118,14 @@ TEST(the_runtime_refuses_them) {
     REFUSED_IN_WORDS(ig_thread_pool_create(&pool, &threads));
     REFUSED_IN_WORDS(ig_call_create_from_nodes(NULL, 1, NULL, &call, &begun));
     CHECK_STATUS(ig_view_to_dlpack_versioned(&view, &dlpack, &managed), IG_INVALID);
+}
+END_TEST
+
+TEST(trainers_refuse_them) {
+    ig_trainer_options options = { .message = words, .message_size = sizeof words };
+    ig_trainer *trainer = NULL;
+    REFUSED_IN_WORDS(ig_trainer_open("x.ingot", &options, &trainer));
+    REFUSED_IN_WORDS(ig_trainer_create(NULL, &options, &trainer));
 }
 END_TEST
 
@@ -154,4 +168,5 @@ TEST(interpreters_and_groups_refuse_them) {
 END_TEST
 
 UNIT_SUITE(sizes, the_compiler_refuses_them, the_runtime_refuses_them,
-           stores_refuse_them, interpreters_and_groups_refuse_them)
+           trainers_refuse_them, stores_refuse_them,
+           interpreters_and_groups_refuse_them)
