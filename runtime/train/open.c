@@ -36,21 +36,9 @@ static bool is_changed(const ig_program *step, size_t input) {
     return false;
 }
 
-/* The step's inputs from `step` on are the trainer's; those before it that no step
- * changes are data. */
-static ig_status list_data(ig_trainer *trainer, const ig_message *message) {
+static ig_status check_step(const ig_trainer *trainer, const ig_message *message) {
     const ig_program *step = trainer->parts[IG_TRAIN_STEP].program;
-    size_t count = ig_program_input_count(step);
     int own = ig_program_find_input(step, "step");
-    trainer->data = calloc(count + 1, sizeof *trainer->data);
-    if (!trainer->data) {
-        return no_memory(message);
-    }
-    for (size_t i = 0; i < count && (int)i < own; i++) {
-        if (!is_changed(step, i)) {
-            trainer->data[trainer->data_count++] = i;
-        }
-    }
     bool is_step = own >= 0 && ig_program_find_input(step, "rates") == own + 1 &&
                    ig_program_find_input(step, "decays") == own + 2 &&
                    ig_program_output_count(step) > IG_STEP_OUTPUT;
@@ -63,6 +51,23 @@ static ig_status list_data(ig_trainer *trainer, const ig_message *message) {
                ? IG_OK
                : ig_message_set(message, IG_UNSUPPORTED,
                                 "the loss is not of f32 or f64");
+}
+
+/* The step's inputs from `step` on are the trainer's; those before it that no step
+ * changes are data. */
+static ig_status list_data(ig_trainer *trainer, const ig_message *message) {
+    const ig_program *step = trainer->parts[IG_TRAIN_STEP].program;
+    size_t count = (size_t)ig_program_find_input(step, "step");
+    trainer->data = calloc(count + 1, sizeof *trainer->data);
+    if (!trainer->data) {
+        return no_memory(message);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!is_changed(step, i)) {
+            trainer->data[trainer->data_count++] = i;
+        }
+    }
+    return IG_OK;
 }
 
 static bool find_source(const ig_trainer *trainer, ig_train_part part, size_t input,
@@ -160,6 +165,7 @@ static ig_status open_parts(ig_trainer *trainer, const ig_trainer_options *optio
         return ig_message_set(message, IG_INVALID,
                               "a trainer needs a step and the values to begin with");
     }
+    IG_TRY(check_step(trainer, message));
     IG_TRY(list_data(trainer, message));
     IG_TRY(ig_trainer_find_values(trainer, options, message));
     IG_TRY(ig_trainer_fill_values(trainer, message));
@@ -172,7 +178,8 @@ static ig_status open_parts(ig_trainer *trainer, const ig_trainer_options *optio
 }
 
 static ig_status open_programs(ig_trainer *trainer, const char *path,
-                               const ig_trainer_options *options) {
+                               const ig_trainer_options *options,
+                               const ig_message *message) {
     static const char *const names[] = { [IG_TRAIN_EVALUATE] = IG_ENTRY_EVALUATE,
                                          [IG_TRAIN_PREDICT] = IG_ENTRY_PREDICT,
                                          [IG_TRAIN_INITIAL] = IG_ENTRY_INITIAL };
@@ -183,6 +190,7 @@ static ig_status open_programs(ig_trainer *trainer, const char *path,
     for (ig_train_part part = IG_TRAIN_STEP; part < IG_TRAIN_PARTS; part++) {
         how.part = names[part];
         IG_TRY(ig_program_open(path, &how, &trainer->parts[part].program));
+        IG_TRY(part == IG_TRAIN_STEP ? check_step(trainer, message) : IG_OK);
     }
     return IG_OK;
 }
@@ -212,7 +220,7 @@ static ig_status open_trainer(const char *path, ig_program *const *programs,
     for (size_t i = 0; programs && i < IG_TRAIN_PARTS; i++) {
         trainer->parts[i].program = programs[i];
     }
-    ig_status status = path ? open_programs(trainer, path, &options) : IG_OK;
+    ig_status status = path ? open_programs(trainer, path, &options, &message) : IG_OK;
     status = status == IG_OK ? open_parts(trainer, &options, &message) : status;
     if (status != IG_OK) {
         ig_trainer_close(trainer);

@@ -66,6 +66,23 @@ for threads in 2 3 5 7; do
 done
 holds "the trained model is written" train -q --steps 10 -o "$folder/trained.ingot"
 holds "and runs" "$ingot" run "$folder/trained.ingot" --inputs "$case/batch0.npz"
+step() {
+    "$ingot" train "$folder/step.ingot" --data "$case/batch0.npz" "$@"
+}
+holds "without data the step is an artifact" "$ingot" train "$case/model.pt" \
+    --loss bce_logits:=label -o "$folder/step.ingot" \
+    --optimizer 'tables.*=rowwise_adagrad(lr=0.02,eps=0.0001)' \
+    --optimizer '*=adamw(lr=0.002,eps=0.00001,weight_decay=0.01)'
+holds "which trains" step -q --steps 10 -o "$folder/of_step.npz"
+holds "to the same bits" cmp "$folder/ten.npz" "$folder/of_step.npz"
+train --steps 2 --eval "$case/batch0.npz" | tail -n 1 >"$folder/of_model.txt"
+step --steps 2 --eval "$case/batch0.npz" | tail -n 1 >"$folder/of_step.txt"
+holds "it is tried as a model is" cmp "$folder/of_model.txt" "$folder/of_step.txt"
+holds "its loss is its own" says 2 "leave out --loss" step --loss sum:y
+holds "it gives no model" says 2 "weights go to .npz" step -o "$folder/x.ig"
+"$ingot" compile "$case/model.pt" -o "$folder/plain.ingot" >"$folder/log" 2>&1
+holds "an artifact that does not train" says 3 "no step of training" \
+    "$ingot" train "$folder/plain.ingot" --data "$case/batch0.npz"
 holds "evaluation tells an AUC" says 0 "AUC" train --steps 2 --eval "$case/batch0.npz"
 mkdir "$folder/thrice"
 for i in 1 2 3; do

@@ -77,7 +77,21 @@ static bool copy_value(trainer *t, size_t index, const ig_argument *value) {
     return true;
 }
 
+/* Where the library keeps it. */
+static bool set_own(trainer *t, const char *name, const ig_argument *value) {
+    int index = ig_trainer_find(t->own, name);
+    ig_view view;
+    if (index < 0 || !view_of(value, &view)) {
+        return fail(t, "there is no such input");
+    }
+    t->status = ig_trainer_set(t->own, (size_t)index, &view);
+    return t->status == IG_OK || fail(t, ig_trainer_error(t->own));
+}
+
 bool trainer_set(trainer *t, const char *name, const ig_argument *value) {
+    if (t->own) {
+        return set_own(t, name, value);
+    }
     size_t i = index_of(t, name);
     return i < t->with.count ? copy_value(t, i, value)
                              : fail(t, "there is no such input");
@@ -94,7 +108,8 @@ static bool fill_changed(trainer *t, size_t index) {
            copy_value(t, index, value);
 }
 
-static bool fill_inputs(trainer *t) {
+/* The numbers of the trainer that a step takes. */
+static bool fill_own(trainer *t) {
     t->step_at = index_of(t, "step");
     t->data_count = t->step_at;
     if (t->step_at + 2 >= t->with.count) {
@@ -109,22 +124,17 @@ static bool fill_inputs(trainer *t) {
                                      .size = 8 * t->group_count };
     own[1].data = t->rates;
     own[2].data = t->decays;
-    for (size_t i = t->step_at + 3; i < t->with.count; i++) {
-        if (!fill_changed(t, i)) {
-            return false;
-        }
-    }
     return true;
 }
 
-/* ---- opening ---- */
+/* ---- opening: interpreted ---- */
 
-static bool read_groups(trainer *t, const ig_train_options *how) {
-    t->group_count = how->optimizer_count;
+static bool read_groups(trainer *t) {
+    t->group_count = t->how.optimizer_count;
     t->rates = need(calloc(t->group_count + 1, sizeof *t->rates));
     t->decays = need(calloc(t->group_count + 1, sizeof *t->decays));
     for (size_t i = 0; i < t->group_count; i++) {
-        t->status = ig_optimizer_read(t->m.context, how->optimizers[i], &t->rates[i],
+        t->status = ig_optimizer_read(t->m.context, t->how.optimizers[i], &t->rates[i],
                                       &t->decays[i]);
         if (t->status != IG_OK) {
             return false;
@@ -133,49 +143,118 @@ static bool read_groups(trainer *t, const ig_train_options *how) {
     return true;
 }
 
-bool trainer_open(trainer *t, const settings *given, ig_context *context,
-                  ig_module *module, const ig_train_options *how) {
-    *t = (trainer){ .given = given, .m = { .context = context, .module = module } };
-    ig_compile_options options = compile_options(given);
-    if (!read_groups(t, how)) {
+static void make_room(trainer *t) {
+    call_init(&t->with, model_input_count(&t->m));
+    t->memory = need(calloc(t->with.count + 1, sizeof *t->memory));
+    t->dims = need(calloc(t->with.count + 1, sizeof *t->dims));
+    t->views = need(calloc(t->with.count + 1, sizeof *t->views));
+}
+
+static bool open_interpreted(trainer *t) {
+    ig_compile_options options = compile_options(t->given);
+    if (!read_groups(t)) {
         return false;
     }
-    t->status = ig_module_train(module, how, &options);
+    t->m.module = t->module;
+    t->status = ig_module_train(t->module, &t->how, &options);
     if (t->status != IG_OK) {
         return false;
     }
-    call_init(&t->with, ig_module_input_count(module));
-    t->memory = need(calloc(t->with.count + 1, sizeof *t->memory));
-    t->dims = need(calloc(t->with.count + 1, sizeof *t->dims));
-    if (!fill_inputs(t)) {
+    make_room(t);
+    bool is_good = fill_own(t);
+    for (size_t i = t->step_at + 3; i < t->with.count && is_good; i++) {
+        is_good = fill_changed(t, i);
+    }
+    return is_good;
+}
+
+/* ---- opening: compiled ---- */
+
+static ig_trainer_options trainer_options(trainer *t) {
+    t->why = (message){ "" };
+    return (ig_trainer_options){ .size = sizeof(ig_trainer_options),
+                                 .message = t->why.text,
+                                 .message_size = sizeof t->why.text,
+                                 .threads = (int)t->given->threads };
+}
+
+/* The inputs of the step are those that the library keeps. */
+static bool take_inputs(trainer *t) {
+    t->m.program = (ig_program *)(uintptr_t)ig_trainer_program(t->own, IG_TRAIN_STEP);
+    t->group_count = ig_trainer_group_count(t->own);
+    t->rates = ig_trainer_rates(t->own);
+    t->decays = ig_trainer_decays(t->own);
+    make_room(t);
+    for (size_t i = 0; i < ig_trainer_count(t->own); i++) {
+        ig_trained value = ig_trainer_get(t->own, i);
+        size_t at = index_of(t, value.name);
+        memcpy(t->dims[at], value.view.dims, sizeof value.view.dims);
+        argument_of(&value.view, &t->with.inputs[at]);
+        t->with.inputs[at].dims = t->dims[at];
+        t->memory[at] = value.view.data;
+    }
+    t->out = (results){ .count = 2,
+                        .items = need(calloc(2, sizeof *t->out.items)),
+                        .views = need(calloc(2, sizeof *t->out.views)) };
+    t->out.items[0] = (ig_argument){ .dtype = "f64", .data = &t->loss, .size = 8 };
+    return fill_own(t);
+}
+
+static ig_status compile_part(trainer *t, ig_train_part part) {
+    ig_compile_options options = compile_options(t->given);
+    return ig_compile_train(t->module, &t->how, &options, part, &t->parts[part]);
+}
+
+static bool open_compiled(trainer *t) {
+    t->status = compile_part(t, IG_TRAIN_STEP);
+    if (t->status == IG_OK) {
+        t->status = compile_part(t, IG_TRAIN_INITIAL);
+    }
+    if (t->status != IG_OK) {
         return false;
     }
-    if (is_interpret(given->target)) {
-        return true;
-    }
-    t->status = ig_compile(module, &options, &t->m.program);
-    if (t->status == IG_OK) {
-        t->status = session_open(given, &t->m, &t->session, &t->why);
-    }
-    return t->status == IG_OK;
+    ig_trainer_options options = trainer_options(t);
+    t->status = ig_trainer_create(t->parts, &options, &t->own);
+    return t->status == IG_OK && take_inputs(t);
+}
+
+bool trainer_open(trainer *t, const settings *given, ig_context *context,
+                  ig_module *module, const ig_train_options *how) {
+    *t = (trainer){
+        .given = given, .m = { .context = context }, .module = module, .how = *how
+    };
+    return is_interpret(given->target) ? open_interpreted(t) : open_compiled(t);
+}
+
+bool trainer_open_file(trainer *t, const settings *given, ig_context *context,
+                       const char *path) {
+    *t = (trainer){ .given = given, .m = { .context = context } };
+    ig_trainer_options options = trainer_options(t);
+    t->status = ig_trainer_open(path, &options, &t->own);
+    return t->status == IG_OK && take_inputs(t);
 }
 
 void trainer_close(trainer *t) {
     results_fini(&t->out);
-    ig_session_destroy(t->session);
-    ig_program_close(t->m.program);
-    for (size_t i = 0; i < t->with.count; i++) {
+    for (size_t i = 0; !t->own && i < t->with.count; i++) {
         free(t->memory[i]);
+    }
+    if (!t->own) {
+        free(t->rates);
+        free(t->decays);
+    }
+    ig_trainer_close(t->own);
+    for (size_t i = 0; i < IG_TRAIN_PARTS; i++) {
+        ig_program_close(t->parts[i]);
     }
     free(t->memory);
     free(t->dims);
+    free(t->views);
     call_fini(&t->with);
-    free(t->rates);
-    free(t->decays);
-    ig_module_close(t->m.module);
+    ig_module_close(t->module);
 }
 
-/* ---- steps ---- */
+/* ---- steps: interpreted ---- */
 
 /* The interpreter gives what it makes in memory of its own. */
 static bool keep_changes(trainer *t) {
@@ -185,43 +264,76 @@ static bool keep_changes(trainer *t) {
         if (to == t->with.count || t->with.inputs[to].size != from->size) {
             return fail(t, "a result of the step has no input");
         }
-        if (t->with.inputs[to].data != from->data) {
-            memcpy(t->memory[to], from->data, from->size);
-        }
+        memcpy(t->memory[to], from->data, from->size);
     }
     return true;
 }
 
-bool trainer_step(trainer *t) {
-    t->step++;
+static bool interpret_step(trainer *t) {
     results_fini(&t->out);
-    t->status = call_run(&t->m, t->session, &t->with, &t->out, &t->why);
-    if (t->status != IG_OK) {
-        t->step--;
-        return false;
-    }
-    return keep_changes(t);
+    t->status = call_run(&t->m, NULL, &t->with, &t->out, &t->why);
+    t->loss = t->status == IG_OK ? ig_argument_number(&t->out.items[0], 0) : 0;
+    return t->status == IG_OK;
 }
 
-bool trainer_try(trainer *t) {
-    void **kept = need(calloc(t->with.count + 1, sizeof *kept));
-    int64_t step = t->step;
-    for (size_t i = 0; i < t->with.count; i++) {
-        size_t size = t->memory[i] ? t->with.inputs[i].size : 0;
-        kept[i] = need(malloc(size + 1));
-        memcpy(kept[i], size ? t->memory[i] : "", size);
+/* ---- steps: compiled ---- */
+
+/* The call's data as views; their count. */
+static size_t view_data(trainer *t) {
+    size_t count = 0;
+    for (size_t i = 0; i < t->data_count; i++) {
+        if (!t->memory[i] && !view_of(&t->with.inputs[i], &t->views[count++])) {
+            t->status = IG_UNSUPPORTED;
+            (void)fail(t, "programs take no lists");
+        }
     }
-    bool is_good = trainer_step(t);
-    for (size_t i = 0; i < t->with.count; i++) {
-        size_t size = t->memory[i] ? t->with.inputs[i].size : 0;
-        memcpy(size ? t->memory[i] : kept[i], kept[i], size);
-        free(kept[i]);
+    return count;
+}
+
+typedef ig_status run_part(ig_trainer *own, const ig_view *inputs, size_t count,
+                           double *out_loss, ig_view *output);
+
+static bool run_compiled(trainer *t, run_part *run) {
+    t->status = IG_OK;
+    size_t count = view_data(t);
+    if (t->status != IG_OK) {
+        return false;
     }
-    free(kept);
-    t->step = step;
+    ig_trainer_set_step_count(t->own, t->step);
+    t->status = run(t->own, t->views, count, &t->loss, &t->out.views[1]);
+    if (t->status != IG_OK) {
+        snprintf(t->why.text, sizeof t->why.text, "%s", ig_trainer_error(t->own));
+        return false;
+    }
+    argument_of(&t->out.views[1], &t->out.items[1]);
+    return true;
+}
+
+static bool evaluate(trainer *t) {
+    if (!ig_trainer_program(t->own, IG_TRAIN_EVALUATE)) {
+        t->status = compile_part(t, IG_TRAIN_EVALUATE);
+        if (t->status == IG_OK) {
+            t->status = ig_trainer_add(t->own, IG_TRAIN_EVALUATE,
+                                       t->parts[IG_TRAIN_EVALUATE]);
+        }
+    }
+    return t->status == IG_OK && run_compiled(t, ig_trainer_evaluate);
+}
+
+/* ---- steps ---- */
+
+bool trainer_step(trainer *t) {
+    t->step += !t->own;
+    bool is_good = t->own ? run_compiled(t, ig_trainer_step)
+                          : interpret_step(t) && keep_changes(t);
+    t->step += t->own ? is_good : -!is_good;
     return is_good;
 }
 
+bool trainer_try(trainer *t) {
+    return t->own ? evaluate(t) : interpret_step(t);
+}
+
 double trainer_loss(const trainer *t) {
-    return t->out.count ? ig_argument_number(&t->out.items[0], 0) : 0;
+    return t->loss;
 }

@@ -9,14 +9,19 @@
 
 typedef struct trainer {
     const settings *given;
-    model m;             /* the step */
-    ig_session *session; /* NULL: it is interpreted */
-    call with;           /* whoever trains sets the first data_count inputs */
-    void **memory;       /* of the other inputs, and their extents */
+    model m;           /* the step */
+    ig_module *module; /* that is trained, as it was; NULL where MODEL is an artifact */
+    ig_train_options how;
+    ig_trainer *own; /* runs the parts; NULL: the step is interpreted */
+    ig_program *parts[IG_TRAIN_PARTS]; /* of `module`, compiled when they are needed */
+    call with;     /* whoever trains sets the first data_count inputs */
+    void **memory; /* of the other inputs, and their extents */
     int64_t (*dims)[IG_MAX_RANK];
     size_t data_count; /* inputs of the model that stay as they are, and the label */
+    ig_view *views;    /* of a call's data */
     results out;       /* of the last step: [0] is the loss, [1] the output it is of */
-    int64_t step;      /* how many there were */
+    double loss;
+    int64_t step; /* how many there were */
     double *rates, *decays;
     size_t group_count; /* optimizers */
     size_t step_at;     /* the input "step"; "rates" and "decays" follow it */
@@ -24,11 +29,15 @@ typedef struct trainer {
     message why;
 } trainer;
 
-/* Makes the step of `module`, which is the trainer's from now on; weights begin as the
- * model has them, states at 0.  Inputs of the model that are trained begin as
- * trainer_set makes them.  False: t->why tells, or the context. */
+/* Compiles the step of `module`, which is the trainer's from now on; weights begin as
+ * the model has them, states at 0.  Inputs of the model that are trained begin as
+ * trainer_set makes them.  `how` and its texts outlive the trainer.  False: t->why
+ * tells, or the context. */
 bool trainer_open(trainer *t, const settings *given, ig_context *context,
                   ig_module *module, const ig_train_options *how);
+/* Opens an artifact of ig_compile_train_file. */
+bool trainer_open_file(trainer *t, const settings *given, ig_context *context,
+                       const char *path);
 void trainer_close(trainer *t);
 /* The input of that name: a weight, a state or data; NULL: there is none. */
 ig_argument *trainer_find(const trainer *t, const char *name);
@@ -36,10 +45,9 @@ ig_argument *trainer_find(const trainer *t, const char *name);
 bool trainer_set(trainer *t, const char *name, const ig_argument *value);
 /* One step.  False: t->why tells, and nothing has changed. */
 bool trainer_step(trainer *t);
-/* A step after which weights, states and the number of steps are as before: what the
- * model says now.  False: t->why tells. */
+/* Loss and output as the model is now; nothing changes.  False: t->why tells. */
 bool trainer_try(trainer *t);
-/* The loss of the last step. */
+/* The loss of the last step or trial. */
 double trainer_loss(const trainer *t);
 
 #endif

@@ -15,7 +15,8 @@ static const option_row options[] = {
          "array of the data; or sum:OUTPUT (needed)"),
     TEXT(
         "data", 'd', data, "DIR|x.npz",
-        "arrays by the names of inputs, and the label; of a folder each .npz (needed)"),
+        "arrays by the names of inputs, and the label; of a folder each .npz; without it "
+        "-o OUT.ingot is the compiled step, which is a MODEL to train, too"),
     LIST("optimizer", optimizers, "PATTERN=RULE(KEY=NUMBER,…)",
          "how the weights of such names change; the first that fits; may be repeated "
          "(*=adam)"),
@@ -340,12 +341,24 @@ typedef struct scores {
     size_t batches;
 } scores;
 
-/* has_classes: labels are 0 and 1, which have an AUC. */
-static void add_scores(scores *s, const trainer *t, bool has_classes) {
+/* Labels of 0 and 1 have an AUC.  An artifact does not say what its loss is. */
+static bool has_classes(const run *r) {
+    const ig_argument *label = &r->t.with.inputs[r->t.data_count - 1];
+    size_t count = element_count(label);
+    bool has = count == element_count(&r->t.out.items[1]);
+    for (size_t i = 0; has && !r->given->loss && i < count; i++) {
+        double number = ig_argument_number(label, i);
+        has = number == 0 || number == 1;
+    }
+    return has && (!r->given->loss || strncmp(r->given->loss, "bce", 3) == 0);
+}
+
+static void add_scores(scores *s, const run *r) {
+    const trainer *t = &r->t;
     const ig_argument *out = &t->out.items[1];
     const ig_argument *label = &t->with.inputs[t->data_count - 1];
-    size_t count = element_count(out);
-    for (size_t i = 0; has_classes && i < count; i++) {
+    size_t count = has_classes(r) ? element_count(out) : 0;
+    for (size_t i = 0; i < count; i++) {
         if (s->count == s->room) {
             s->room = s->room ? 2 * s->room : 1024;
             s->outputs = need(realloc(s->outputs, s->room * sizeof(double)));
@@ -361,7 +374,7 @@ static void add_scores(scores *s, const trainer *t, bool has_classes) {
 static bool evaluate(run *r) {
     feed data;
     scores s = { 0 };
-    bool has_next = true, has_classes = strncmp(r->given->loss, "bce", 3) == 0;
+    bool has_next = true;
     bool is_good = feed_open(&data, r->context, &r->t, r->given->eval,
                              r->given->batch_size);
     while (is_good && !was_interrupted()) {
@@ -371,7 +384,7 @@ static bool evaluate(run *r) {
         }
         is_good = trainer_try(&r->t);
         if (is_good) {
-            add_scores(&s, &r->t, has_classes);
+            add_scores(&s, r);
         } else {
             complain(0, "%s: %s", r->given->eval, r->t.why.text);
         }
@@ -421,20 +434,29 @@ static void tell_end(const run *r, int64_t steps) {
 
 /* ---- the verb ---- */
 
-static bool open_run(run *r) {
-    ig_module *module = NULL;
+static ig_train_options train_options(const settings *given) {
     static const char *const all[] = { "*=adam" };
-    const text_list *named = &r->given->optimizers;
-    ig_train_options how = { .size = sizeof how,
-                             .loss = r->given->loss,
-                             .optimizers = named->count ? named->items
-                                                        : (const char **)all,
-                             .optimizer_count = named->count ? named->count : 1,
-                             .clip_norm = r->given->clip_norm };
-    if (!import_model(r, &module)) {
-        return false;
+    const text_list *named = &given->optimizers;
+    return (ig_train_options){ .size = sizeof(ig_train_options),
+                               .loss = given->loss,
+                               .optimizers = named->count ? named->items
+                                                          : (const char **)all,
+                               .optimizer_count = named->count ? named->count : 1,
+                               .clip_norm = given->clip_norm };
+}
+
+static bool open_trainer(run *r) {
+    ig_train_options how = train_options(r->given);
+    ig_module *module = NULL;
+    if (is_artifact(r->path)) {
+        return trainer_open_file(&r->t, r->given, r->context, r->path);
     }
-    if (!trainer_open(&r->t, r->given, r->context, module, &how)) {
+    return import_model(r, &module) &&
+           trainer_open(&r->t, r->given, r->context, module, &how);
+}
+
+static bool open_run(run *r) {
+    if (!open_trainer(r)) {
         if (r->t.why.text[0]) {
             complain(0, "%s: %s", r->path, r->t.why.text);
         }
@@ -446,11 +468,54 @@ static bool open_run(run *r) {
            feed_open(&r->data, r->context, &r->t, r->given->data, r->given->batch_size);
 }
 
+/* An artifact has its loss and optimizers. */
+static int check_words(const settings *given) {
+    bool is_made = is_artifact(given->arguments.items[0]);
+    const char *out = given->output ? given->output : "";
+    if (is_made && (given->loss || given->optimizers.count || given->has_clip_norm)) {
+        return complain(EXIT_USAGE,
+                        "%s has its loss and optimizers: leave out --loss, "
+                        "--optimizer and --clip-norm",
+                        given->arguments.items[0]);
+    }
+    if (is_made && given->checkpoints) {
+        return complain(EXIT_USAGE,
+                        "%s does not say what torch calls its states: leave out "
+                        "--checkpoint (-o x.npz and --begin x.npz keep them)",
+                        given->arguments.items[0]);
+    }
+    if (is_made && *out && !text_ends(out, ".npz")) {
+        return complain(EXIT_USAGE,
+                        "-o %s: an artifact holds no model, so that weights go to .npz",
+                        out);
+    }
+    if (!is_made && !given->loss) {
+        return complain(EXIT_USAGE, "--loss is needed: ingot train --help tells of it");
+    }
+    return given->data || (!is_made && text_ends(out, ".ingot"))
+               ? 0
+               : complain(EXIT_USAGE,
+                          "--data is needed: ingot train --help tells of it");
+}
+
+static ig_status compile_step(run *r) {
+    ig_train_options how = train_options(r->given);
+    ig_compile_options compile = compile_options(r->given);
+    ig_module *module = NULL;
+    ig_import_options import = import_options(r->given);
+    ig_status status = ig_import(r->context, r->path, &import, &module);
+    if (status == IG_OK) {
+        status = ig_compile_train_file(module, &how, r->given->output, &compile);
+    }
+    ig_module_close(module);
+    return status;
+}
+
 static int check_train(const settings *given) {
     const char *out = given->output;
-    if (!given->loss || !given->data) {
-        return complain(EXIT_USAGE, "--%s is needed: ingot train --help tells of it",
-                        given->loss ? "data" : "loss");
+    int exit_status = check_words(given);
+    if (exit_status) {
+        return exit_status;
     }
     if (!given->checkpoints && (given->resume || given->checkpoint_every)) {
         return complain(EXIT_USAGE, "--checkpoint DIR says where checkpoints are");
@@ -475,6 +540,11 @@ static int run_train(const settings *given) {
               .saved = -1 };
     r.context = context_open(given, NULL, &exit_status);
     if (!r.context) {
+        return exit_status;
+    }
+    if (!given->data) {
+        exit_status = exit_of(compile_step(&r));
+        context_close(r.context);
         return exit_status;
     }
     bool is_good = open_run(&r) && train_all(&r);
