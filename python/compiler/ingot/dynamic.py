@@ -17,23 +17,22 @@ SPDX-License-Identifier: Apache-2.0
 import atexit
 import collections
 import ctypes
-import pathlib
 import queue
 import threading
 import weakref
 
 import torch
 
-from ingot_runtime import (CancelledError, Error, FileError, InternalError, InvalidError,
-                           LimitError, UnsupportedError)
+from ingot_runtime import (CancelledError, FileError, InvalidError, LimitError,  # noqa: F401
+                           UnsupportedError)
+
+from ._library import open_library, raise_error
 
 __all__ = ["close", "register_io", "save", "wrap"]
 
 LOOK_AHEAD = 2  # batches, unless num_prefetch says otherwise
 _LAST_TIME = (1 << 27) - 1
 _KINDS = {"cacheline": 0, "naive": 1}
-_ERRORS = {1: InvalidError, 2: UnsupportedError, 3: LimitError, 4: FileError,
-           5: CancelledError, 6: InternalError}
 
 # ---- libingot-store ----
 
@@ -57,23 +56,13 @@ class _Options(ctypes.Structure):
                 ("keeps_absent", ctypes.c_int)]
 
 
-def _open_library():
-    here = pathlib.Path(__file__).resolve().parent
-    linked = pathlib.Path(__file__).parent.absolute()
-    for folder in (linked, *linked.parents[:3], here, *here.parents[:3]):
-        for name in ("libingot-store.so", "libingot-store.so.0"):  # the wheel's
-            if (folder / name).exists():
-                return ctypes.CDLL(str(folder / name))
-    return ctypes.CDLL("libingot-store.so.0")
-
-
 _library = None
 
 
 def _store():
     global _library
     if _library is None:
-        lib = _open_library()
+        lib = open_library("store")
         pointer, call = ctypes.c_void_p, ctypes.POINTER(_Call)
         lib.ig_store_register.argtypes = [ctypes.c_char_p, call]
         lib.ig_store_open.argtypes = [ctypes.c_char_p, call, ctypes.POINTER(pointer)]
@@ -99,7 +88,7 @@ def _call(function, *arguments):
                  message=ctypes.cast(text, ctypes.c_char_p))
     status = function(*[ctypes.byref(call) if a is _Call else a for a in arguments])
     if status:
-        raise _ERRORS.get(status, Error)(text.value.decode(errors="replace"))
+        raise_error(status, text.value.decode(errors="replace"))
 
 
 def register_io(path):

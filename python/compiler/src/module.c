@@ -8,6 +8,7 @@
 #include "python/compiler/src/values.h"
 
 #include <ingot/runtime.h>
+#include <ingot/train.h>
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -28,6 +29,10 @@ typedef struct request {
     const char *artifact;       /* where a file is to be written */
     const char *stage, *format; /* of a dump */
     PyObject *arguments;        /* of a call: a list of values (values.h), or NULL */
+    ig_train_options train;     /* of a training: `loss` is not NULL */
+    const char *part;           /* of it: "step" … */
+    const char **optimizers;    /* room for their texts */
+    PyObject *weights, *values; /* names, and what they are from now on; or NULL */
     ig_context *context;
     PyThreadState *thread; /* while the GIL is free */
     bool is_interrupted;
@@ -54,18 +59,22 @@ static int read_request(PyObject *args, PyObject *kwargs, request *out) {
         "path",   "data",         "inputs",      "entry",     "resource",
         "target", "isolate",      "torch_empty", "clamp_ids", "no_cache",
         "cache",  "memory_limit", "progress",    "artifact",  "reference_weights",
-        "stage",  "format",       "arguments",   NULL
+        "stage",  "format",       "arguments",   "loss",      "optimizers",
+        "part",   "clip_norm",    "weights",     "values",    NULL
     };
-    PyObject *inputs = NULL, *progress = NULL;
+    PyObject *inputs = NULL, *progress = NULL, *optimizers = NULL;
     int isolate = 0, torch_empty = 0, clamp = 0, no_cache = 0, reference = 0;
     *out = (request){ .import = { .size = sizeof out->import },
-                      .compile = { .size = sizeof out->compile } };
+                      .compile = { .size = sizeof out->compile },
+                      .train = { .size = sizeof out->train } };
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "|$zz#OzzzppppzLOzpzzO", names, &out->path, &out->bytes,
+            args, kwargs, "|$zz#OzzzppppzLOzpzzOzOzdOO", names, &out->path, &out->bytes,
             &out->size, &inputs, &out->import.entry, &out->import.resource,
             &out->compile.target, &isolate, &torch_empty, &clamp, &no_cache,
             &out->cache_folder, &out->memory_limit, &progress, &out->artifact,
-            &reference, &out->stage, &out->format, &out->arguments)) {
+            &reference, &out->stage, &out->format, &out->arguments, &out->train.loss,
+            &optimizers, &out->part, &out->train.clip_norm, &out->weights,
+            &out->values)) {
         return -1;
     }
     out->progress = progress == Py_None ? NULL : progress;
@@ -76,10 +85,18 @@ static int read_request(PyObject *args, PyObject *kwargs, request *out) {
     out->compile.weights = reference ? IG_WEIGHTS_REFERENCE : IG_WEIGHTS_EMBED;
     out->inputs = list_of_texts(inputs, &out->import.input_count);
     out->import.inputs = out->inputs;
-    if (!out->inputs && !PyErr_Occurred()) {
+    out->optimizers = list_of_texts(optimizers, &out->train.optimizer_count);
+    out->train.optimizers = out->optimizers;
+    out->import.keeps_weights = out->train.loss || out->weights;
+    if ((!out->inputs || !out->optimizers) && !PyErr_Occurred()) {
         PyErr_NoMemory();
     }
-    return out->inputs ? 0 : -1;
+    return out->inputs && out->optimizers ? 0 : -1;
+}
+
+static void free_request(request *r) {
+    free((void *)r->inputs);
+    free((void *)r->optimizers);
 }
 
 /* ---- while it works ---- */
@@ -123,20 +140,68 @@ static void raise_status(const request *r, ig_status status) {
 
 /* ---- the kinds of work ---- */
 
+/* The module's weights of these names hold other values from now on. */
+static ig_status set_weights(request *r, ig_module *module) {
+    size_t count = 0, value_count = 0;
+    ig_status status = IG_INVALID;
+    PyEval_RestoreThread(r->thread);
+    const char **names = list_of_texts(r->weights, &count);
+    ig_argument *values = names && r->values ? values_read(r->values, &value_count)
+                                             : NULL;
+    if (values && count == value_count) {
+        status = IG_OK;
+    } else if (!PyErr_Occurred()) {
+        PyErr_SetString(PyExc_TypeError, "values: one for each name of `weights`");
+    }
+    r->is_interrupted = status != IG_OK;
+    r->thread = PyEval_SaveThread();
+    for (size_t i = 0; i < count && status == IG_OK; i++) {
+        status = ig_module_set_weight(module, names[i], &values[i]);
+    }
+    values_free(values, value_count);
+    free((void *)names);
+    return status;
+}
+
 static ig_status import_model(request *r, ig_module **out) {
-    return r->bytes ? ig_import_memory(r->context, r->bytes, (size_t)r->size, r->path,
-                                       &r->import, out)
-                    : ig_import(r->context, r->path, &r->import, out);
+    ig_status status = r->bytes
+                           ? ig_import_memory(r->context, r->bytes, (size_t)r->size,
+                                              r->path, &r->import, out)
+                           : ig_import(r->context, r->path, &r->import, out);
+    return status == IG_OK && r->weights ? set_weights(r, *out) : status;
+}
+
+static ig_train_part part_of(const char *name) {
+    static const char *const names[] = { [IG_TRAIN_EVALUATE] = "evaluate",
+                                         [IG_TRAIN_PREDICT] = "predict",
+                                         [IG_TRAIN_INITIAL] = "initial" };
+    ig_train_part part = IG_TRAIN_INITIAL;
+    while (part > IG_TRAIN_STEP && (!name || strcmp(name, names[part]) != 0)) {
+        part--;
+    }
+    return part;
+}
+
+static ig_status compile_module(request *r, ig_module *module, ig_program **out) {
+    return r->train.loss
+               ? ig_compile_train(module, &r->train, &r->compile, part_of(r->part), out)
+               : ig_compile(module, &r->compile, out);
+}
+
+static ig_status compile_module_file(request *r, ig_module *module) {
+    return r->train.loss
+               ? ig_compile_train_file(module, &r->train, r->artifact, &r->compile)
+               : ig_compile_file(module, r->artifact, &r->compile);
 }
 
 static ig_status make_program(request *r, PyObject **unused, ig_program **out) {
     ig_module *module = NULL;
     (void)unused;
-    if (r->compile.isolate && !r->bytes) {
+    if (r->compile.isolate && !r->bytes && !r->train.loss) {
         return ig_compile_model(r->context, r->path, &r->import, &r->compile, out);
     }
     ig_status status = import_model(r, &module);
-    status = status == IG_OK ? ig_compile(module, &r->compile, out) : status;
+    status = status == IG_OK ? compile_module(r, module, out) : status;
     ig_module_close(module);
     return status;
 }
@@ -144,13 +209,12 @@ static ig_status make_program(request *r, PyObject **unused, ig_program **out) {
 static ig_status make_file(request *r, PyObject **unused, ig_program **unused_program) {
     ig_module *module = NULL;
     (void)unused, (void)unused_program;
-    if (r->compile.isolate && !r->bytes) {
+    if (r->compile.isolate && !r->bytes && !r->train.loss) {
         return ig_compile_model_file(r->context, r->path, &r->import, r->artifact,
                                      &r->compile);
     }
     ig_status status = import_model(r, &module);
-    status = status == IG_OK ? ig_compile_file(module, r->artifact, &r->compile)
-                             : status;
+    status = status == IG_OK ? compile_module_file(r, module) : status;
     ig_module_close(module);
     return status;
 }
@@ -241,6 +305,7 @@ static PyObject *work_on(PyObject *args, PyObject *kwargs, work_hook work) {
     PyObject *out = NULL;
     ig_program *program = NULL;
     if (read_request(args, kwargs, &r) < 0) {
+        free_request(&r);
         return NULL;
     }
     ig_context_options options = { .size = sizeof options,
@@ -259,7 +324,7 @@ static PyObject *work_on(PyObject *args, PyObject *kwargs, work_hook work) {
         raise_status(&r, status);
     }
     ig_context_destroy(r.context);
-    free((void *)r.inputs);
+    free_request(&r);
     if (status != IG_OK) {
         return NULL;
     }
