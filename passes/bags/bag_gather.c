@@ -9,8 +9,8 @@
  * served by one launch (bag_merge).  Weights that multiply whole rows come along.  Ids
  * of other ranks are looked up as a list, and the result is shaped as it was.
  *
- * Only tables of constants or inputs, and ids that the run brings: what is known when
- * compiling is folded, or is an index that moves axes.
+ * Only tables of constants or inputs, and ids known at run time alone: known ids are
+ * folded, or are an index that moves axes.
  */
 #include "ir/build/expr.h"
 #include "passes/bags/bag_look_up.h"

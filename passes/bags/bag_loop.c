@@ -13,16 +13,15 @@
  *   becomes
  *     %0 = bag @table, %ids, %off {operands = [1], pool = [sum]} : f32[B, 64]
  *
- * This is what torch's older exporter makes of nn.EmbeddingBag from opset 11 on.
- * Nothing depends on how it is spelled: trips.h says where a bag begins and ends,
- * bag_rows.h what is pooled, bag_make.h whether a bag op says the same.  Each stacked
- * result of the loop is matched on its own; when none has uses left, the loop
- * goes.
+ * torch's older exporter writes nn.EmbeddingBag so from opset 11 on.  The pass does not
+ * depend on the spelling: trips.h finds where a bag begins and ends, bag_rows.h the
+ * pooled rows, bag_make.h whether a bag op means the same.  Each stacked result of the
+ * loop is matched on its own; when none has uses left, the loop goes.
  *
  * Needs canonicalise and fold, for shape arithmetic.  Keeps the results: an empty bag
- * gives what the reduction of nothing gives: -inf for a maximum, 0 or NaN for a mean,
- * as the reduction says; with `torch_empty` zero.  What ONNX lets pass and the bag op
- * reports: offsets that fall or lie outside of the ids (docs/decisions.md).
+ * gives the result of an empty reduction: -inf for a maximum, 0 or NaN for a mean, as
+ * the reduction says; with `torch_empty` zero.  ONNX accepts offsets that fall or are
+ * outside of the ids; the bag op reports them (docs/decisions.md).
  */
 #include "ir/build/expr.h"
 #include "passes/bags/bag_make.h"

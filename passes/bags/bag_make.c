@@ -1,4 +1,4 @@
-/* Making a bag op of one feature from what was recognised.
+/* Making a bag op of one feature from the recognised parts.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Where the positions of trip i begin and end decides the form:

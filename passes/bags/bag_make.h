@@ -11,8 +11,8 @@ typedef struct ig_bag_spec {
     ig_pool pool;
     int64_t padding;
     ig_bag_last last;
-    bool is_zero_if_empty; /* else what the reduction gives */
-    ig_negative negative;  /* what an id below 0 is */
+    bool is_zero_if_empty; /* else the reduction's result */
+    ig_negative negative;  /* the meaning of an id below 0 */
 } ig_bag_spec;
 
 /* The bag op's result. */

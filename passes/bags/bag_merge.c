@@ -18,8 +18,8 @@
  * level: bags of one level and of equal rules for ids are merged, up to a number of
  * levels that keeps the work linear.
  *
- * Keeps: every result.  Ops that are ordered by effects end what is merged: bags
- * between two of them become one.
+ * Keeps: every result.  Ops that are ordered by effects end a group: bags between two
+ * of them become one.
  */
 #include "ir/build/expr.h"
 #include "ir/bag.h"
@@ -195,7 +195,7 @@ static bool has_same_rules(const ig_op *a, const ig_op *b) {
            ig_attr_int(a, IG_bag_to, -1) == ig_attr_int(b, IG_bag_to, -1);
 }
 
-/* Does nothing with effects stand between them? */
+/* Is there no op with effects between them? */
 static bool are_together(const merger *m, const ig_op *a, const ig_op *b) {
     return ig_map_get_id(&m->stretch_of, IG_MAP_PTR(a)) ==
            ig_map_get_id(&m->stretch_of, IG_MAP_PTR(b));

@@ -91,7 +91,7 @@ static bool read_ends(const ig_trips *t, const inner_loop *loop, ig_positions *o
            ig_trips_bound(t, &begin, &out->begin) && ig_trips_bound(t, &end, &out->end);
 }
 
-/* ---- what is kept ---- */
+/* ---- kept positions ---- */
 
 static bool is_empty_list(const ig_value *value) {
     return value->type->kind == IG_TENSOR && value->type->rank == 1 &&

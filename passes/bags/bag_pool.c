@@ -174,8 +174,8 @@ static bool is_divisor_test(const ig_trips *t, const ig_positions *tested,
                                    ig_bound_equal(t, &tested->end, &row->rows.at.end);
 }
 
-/* divisor > 0: sum / divisor, else the sum, where that is no more than what a trip with
- * positions gives. */
+/* divisor > 0: sum / divisor, else the sum, where that equals the result of a trip with
+ * positions. */
 static bool join_rest(const ig_trips *t, const ig_positions *tested, ig_value *yes,
                       uint32_t depth, ig_bag_row *row) {
     ig_bag_row sum;

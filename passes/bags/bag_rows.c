@@ -1,4 +1,4 @@
-/* Rows of an embedding table: what a value of shape [n, D] holds.
+/* Rows of an embedding table: the content of a value of shape [n, D].
  * SPDX-License-Identifier: Apache-2.0
  *
  * Old exporters cut the ids and then look them up, newer ones look all of them up and

@@ -1,4 +1,4 @@
-/* Rows of an embedding table: what a [n, D] value holds, and what pooling gives.
+/* Rows of an embedding table: the content of a [n, D] value, and its pooled result.
  * SPDX-License-Identifier: Apache-2.0
  *
  * However an exporter spells it, the rows that one trip pools are
@@ -35,7 +35,7 @@ typedef struct ig_bag_rows {
 typedef struct ig_bag_row {
     ig_bag_rows rows;
     ig_pool pool;
-    bool is_zero_if_empty; /* else what a reduction of nothing gives */
+    bool is_zero_if_empty; /* else the result of an empty reduction */
     bool reduces_to_zero;  /* the reduction itself gives 0 for nothing */
     bool is_only_full;     /* says nothing of a trip without positions */
     /* The sum divided by the number of ids from begin on. */
@@ -62,7 +62,7 @@ typedef struct ig_trip_test {
 } ig_trip_test;
 
 ig_trip_test ig_trip_test_read(const ig_trips *t, ig_value *condition);
-/* The branches for yes and no: what they yield as result `index`. */
+/* Result `index` as yielded by the branches for yes and no. */
 void ig_trip_test_branches(const ig_trip_test *test, const ig_op *op, uint32_t index,
                            ig_value **out_yes, ig_value **out_no);
 

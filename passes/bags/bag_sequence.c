@@ -13,10 +13,10 @@
  *   becomes
  *     %bags = bag @table, %ids, %off {operands = [1], pool = [sum]} : f32[B, 64]
  *
- * This is what torch's newer exporter makes of nn.EmbeddingBag; with a padding id, the
- * rows come from positions that an inner loop collects (bag_padding.c).  The carried
- * values may stand in any order, others may be carried along.  The sequence must start
- * empty, grow by one row a trip at its end, and be used for nothing but joining it.
+ * torch's newer exporter writes nn.EmbeddingBag so; with a padding id, the rows come
+ * from positions that an inner loop collects (bag_padding.c).  The carried values may
+ * be in any order, others may be carried along.  The sequence must start empty, grow by
+ * one row a trip at its end, and be used for nothing but joining it.
  *
  * Needs canonicalise and fold.  Keeps the results: an empty bag gives zeros where the
  * graph says so.  A loop without trips is an error in ONNX (nothing to join), and no

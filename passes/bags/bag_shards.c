@@ -10,11 +10,11 @@
  *     %all = where (%row is -1 or %shard no shard), -1, (add %row, (shl %shard, 40))
  *     %2 = bag @s0, @s1, %all, %off {pool = [sum], tables = [2], negative = skip, …}
  *
- * This is what bag_whole leaves of a table that is sharded by rows.  Each id is in one
+ * bag_whole leaves this form of a table that is sharded by rows.  Each id is in one
  * shard at most, so the sums of the shards are sums of different rows of the same bag,
  * and one walk over the ids adds them all: in the order of ids now, not shard after
  * shard, which moves the last bits of a sum.  Ids name table and row, so each shard
- * does what it did with ids of its own that it has no row for (`range`), and the ids of
+ * treats ids without a row of its own as before (`range`), and the ids of
  * all tables that were bucketized together are one list.  Which shard has an id is not
  * asked: any partition will do.
  *
@@ -61,7 +61,7 @@ static bool is_used_once(const ig_value *value) {
     return value->uses && !value->uses->next;
 }
 
-/* ---- what is added ---- */
+/* ---- added bags ---- */
 
 static bool is_part_of_sum(const ig_op *op) {
     const ig_value *y = &op->results[0];

@@ -107,8 +107,8 @@ static ig_bag_row join_rows(const unrolled *u, const ig_bag_row *first,
     return joined;
 }
 
-/* Ids and weights were cut at the same positions, so the cuts are as long; what was
- * asked about them by guards is true. */
+/* Ids and weights were cut at the same positions, so the cuts are as long, and the
+ * guards that compare them hold. */
 static void learn_extents(const unrolled *u, const ig_bag_row *row) {
     ig_value *cut = row->rows.at.cut, *other = row->rows.weights_cut;
     if (cut && other) {

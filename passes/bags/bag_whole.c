@@ -26,12 +26,12 @@
  *         %ids2 = where (eq %bucket, 1), %next, -1
  *
  *                    with the lengths of before.  Skipped ids count in a mean: so the
- *                    shards' sum is then the mean of the whole bag, and not what the
- *                    program computes, the sum of the shards' means.  That is done
- *                    where `whole` asks for it; else a warning says so.
+ *                    shards' sum is then the mean of the whole bag, while the program
+ *                    computes the sum of the shards' means.  That is done where `whole`
+ *                    asks for it; else a warning says so.
  *
  * Look-ups without pooling of such ids are put back in the order of before by the sort
- * of their order; so each row is looked up where its id stood, in one bag over all
+ * of their order; so each row is looked up at its id's position, in one bag over all
  * shards:
  *
  *         %rows = concat (bag @s0, %ids2[0 : n] …), (bag @s1, %ids2[n : m] …)
@@ -94,7 +94,7 @@ static bool slices_rank_1(const ig_op *slice) {
            (steps->kind != IG_ATTR_INTS || steps->as.ints[0] == 1);
 }
 
-/* Is the weights' slice as that of the ids?  Then *weights is what it is taken of. */
+/* Is the weights' slice as that of the ids?  Then *weights is the sliced value. */
 static bool follow_weights(const source *s, const ig_op *ids, ig_value **weights) {
     const ig_op *slice = *weights ? ig_def(*weights, IG_OP_slice) : NULL;
     if (!*weights) {
@@ -505,7 +505,7 @@ static const ig_op *sort_of(const ig_op *bag, const ig_bag_feature *f) {
     return NULL;
 }
 
-/* ---- what the archive itself gets wrong ---- */
+/* ---- errors of the archive itself ---- */
 
 static const char *table_name(const ig_op *bag, const ig_bag_feature *f) {
     const ig_op *table = ig_op_operand(bag, f->table)->def;
@@ -574,7 +574,7 @@ static void match_bag(ig_recogniser *r, ig_op *bag) {
 
 /* ---- rows of bucketized ids, put back in the order of ids ---- */
 
-/* Each shard's part of what is put back is the sum of its features' rows. */
+/* Each shard's part of the restored rows is the sum of its features' rows. */
 typedef struct restored {
     ig_recogniser *r;
     ig_jagged j;

@@ -251,7 +251,7 @@ static ig_value *append_last(writer *w, ig_value *offsets, ig_dim all) {
     return ig_expr_concat(&w->e, 0, both, 2);
 }
 
-/* Which positions lie in bags, and the number of rows that each one's table has. */
+/* Which positions are in bags, and the row count of each one's table. */
 static ig_value *rows_of_positions(writer *w, ig_value *offsets, ig_dim all,
                                    ig_value **out_is_in) {
     ig_expr *e = &w->e;

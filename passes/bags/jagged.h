@@ -11,7 +11,7 @@
  *
  * Here such a sum is a list of spans: which elements of which values are added up.
  * Lengths that were moved by slices, reshapes, and gathers of constant rows are
- * followed to where they come from.  Lengths are taken as what they are, not negative.
+ * followed to where they come from.  Lengths are taken to be non-negative.
  */
 #ifndef IG_PASSES_BAGS_JAGGED_H
 #define IG_PASSES_BAGS_JAGGED_H
@@ -54,7 +54,7 @@ bool ig_jagged_span_equal(const ig_jagged *j, const ig_jagged_span *a,
 bool ig_spans_add(const ig_jagged *j, ig_jagged_spans *spans, ig_jagged_span span);
 bool ig_spans_equal(const ig_jagged *j, const ig_jagged_spans *a,
                     const ig_jagged_spans *b);
-/* Is b what a is and perhaps more? */
+/* Does b contain a? */
 bool ig_spans_begin_with(const ig_jagged *j, const ig_jagged_spans *b,
                          const ig_jagged_spans *a);
 

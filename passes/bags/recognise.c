@@ -6,7 +6,7 @@
 
 #include <assert.h>
 
-/* ---- what is known where ---- */
+/* ---- facts and their scopes ---- */
 
 static void mark_visible(void *user, uint32_t symbol) {
     ig_recogniser *r = user;
@@ -97,7 +97,7 @@ void ig_recogniser_sweep(ig_recogniser *r, ig_op *op) {
     }
 }
 
-/* Guards of the loop's own body that speak of what is known before it. */
+/* Guards of the loop's own body about values known before it. */
 static void keep_guards(ig_recogniser *r, ig_op *loop) {
     for (ig_op *op = loop->bodies[0]->first, *next; op; op = next) {
         next = op->next;

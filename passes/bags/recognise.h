@@ -18,7 +18,7 @@ typedef struct ig_recogniser {
     ig_graph *graph;
     ig_module *module;
     ig_arena *arena;    /* emptied after the pass */
-    ig_symbols symbols; /* private: what is learnt of them */
+    ig_symbols symbols; /* private: facts learnt about them */
     /* Private: the symbols that values of `scope` and around it mention. */
     const ig_block *scope;
     bool *visible;
@@ -34,8 +34,8 @@ ig_status ig_recognise(ig_pass_run *run, ig_graph *graph, ig_opcode code,
 /* Every use of `old` becomes a use of `value`, which has the same elements, in the same
  * shape as far as that is known. */
 void ig_recogniser_replace(ig_recogniser *r, ig_value *old, ig_value *value);
-/* Erases what is dead now that `op` lost its uses: the op, and what only it needed, but
- * for ops that define extents. */
+/* Erases `op`, which lost its uses, and the ops that only it needed, except those that
+ * define extents. */
 void ig_recogniser_sweep(ig_recogniser *r, ig_op *op);
 /* Erases a loop whose results have no uses.  Guards on per-iteration extents are
  * dropped, since the replacement does not depend on them.  Guards on loop-invariant

@@ -1,10 +1,10 @@
 /* Integers that the trips of a loop compute.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Numbers are read by walking up from a value; what is not understood gives no answer,
- * never a wrong one.  An element counts as read only when its index is proved to lie
- * inside of the vector in every trip, since a slice beyond the end is empty where a
- * gather is an error.
+ * Numbers are read by walking up from a value; an unknown form gives no answer, never a
+ * wrong one.  An element counts as read only when its index is proved to be inside of
+ * the vector in every trip, since a slice beyond the end is empty where a gather is an
+ * error.
  */
 #include "passes/bags/trips.h"
 
@@ -130,7 +130,7 @@ static bool read_view(const ig_trips *t, const ig_op *op, uint32_t depth,
 }
 
 /* Narrowing leaves numbers made of extents as they are (see ir/infer/fold_arith.c), but
- * not what a vector may hold. */
+ * not elements of vectors. */
 static bool read_cast(const ig_trips *t, const ig_op *op, uint32_t depth,
                       ig_number *out) {
     return is_int(&op->results[0]) && read_operand(t, op, 0, depth, out) &&
@@ -230,7 +230,7 @@ static bool read_slice(const ig_trips *t, const ig_op *op, uint32_t depth,
         bool is_one = ig_dim_is(op->attrs[IG_slice_sizes].as.dims[0], 1) &&
                       ig_recogniser_sees(t->r, t->scope, out->base);
         out->vector = x;
-        return is_one; /* the verifier's slices lie inside */
+        return is_one; /* the verifier's slices are inside */
     }
     if (!is_number_or_absent(op, 3, 0, -1) || !is_number_or_absent(op, 4, 1, 1) ||
         !read_operand(t, op, 1, depth, out) || !read_operand(t, op, 2, depth, &past)) {
@@ -283,8 +283,8 @@ static const ig_op *yield_of(const ig_op *loop) {
     return loop->bodies[0]->last;
 }
 
-/* Carried values that grow by the same number in every trip: what comes out for an
- * argument taken as i is i + step. */
+/* Carried values that grow by the same number in every trip: for an argument i the body
+ * yields i + step. */
 static void find_counters(ig_trips *t, const ig_op *loop) {
     const ig_op *yield = yield_of(loop);
     t->counted[0] = t->body->args[0];

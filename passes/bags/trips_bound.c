@@ -6,8 +6,8 @@
  *     V[i + 1]    is offsets[i + 1], but in the last trip len
  *     range(0, n * L, L)[i]               is L * i
  *
- * The index is known to lie inside of the vector (trips.c), hence inside of whatever
- * part of it is looked at.
+ * The index is known to be inside of the vector (trips.c), hence inside of the part
+ * that is looked at.
  */
 #include "base/checked.h"
 #include "passes/bags/trips.h"
@@ -70,7 +70,7 @@ static bool trace_slice(const ig_trips *t, const ig_op *op, ig_bound *out) {
     return ig_recogniser_sees(t->r, t->scope, start);
 }
 
-/* The part in which every index lies, or all but the last one, which is the first of
+/* The part that contains every index, or all but the last one, which is the first of
  * the next part. */
 static bool trace_concat(const ig_trips *t, const ig_op *op, ig_bound *out) {
     ig_number *n = &out->usual;

@@ -201,7 +201,7 @@ static ig_maybe_int unless_zero(int64_t value) {
     return (ig_maybe_int){ value != 0, value };
 }
 
-/* What the schedule has decided. */
+/* The schedule's decisions. */
 static ig_launch_attrs launch_of(const ig_lower *lower) {
     ig_launch_attrs attrs = {
         .kernel = lower->kernel->name,

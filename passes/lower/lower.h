@@ -26,8 +26,8 @@ typedef struct ig_lower {
     const ig_pass_options *options;
     const ig_target *target;
     ig_arena *arena; /* dies with this launch's lowering */
-    ig_op *compute;  /* what is lowered */
-    ig_block *body;  /* what to compute; its arguments are the inputs */
+    ig_op *compute;  /* the op to lower */
+    ig_block *body;  /* the computation; its arguments are the inputs */
     ig_lower_operand *ins, *outs;
     uint32_t in_count, out_count;
     ig_graph *kernel;

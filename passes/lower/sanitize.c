@@ -11,22 +11,22 @@
  *       … %3 = load %x, %i, where(%good, 16, 0) : f32<16> …
  *       the last access that was not good is reported
  *
- * What an operand reaches over, in bytes, is two further params: what lies in front of
- * where it starts (nothing but in views with negative strides), and all of it; and so
- * is the size of the scratch memory.  Every buffer value of a kernel comes from one
- * operand, array or scratch, at some distance in bytes; where an access starts is
- * computed modulo 2^64, as its address is.  An access that leaves its memory is not
- * done: a load gives zeros.
+ * The extent of an operand, in bytes, is two further params: the bytes before its start
+ * (more than 0 only in views with negative strides), and all of it; and so is the size
+ * of the scratch memory.  Every buffer value of a kernel comes from one operand, array
+ * or scratch, at some distance in bytes; where an access starts is computed modulo
+ * 2^64, as its address is.  An access that leaves its memory is not done: a load gives
+ * zeros.
  *
  * Checks are straight code: a branch at each access would cost more to compile than all
  * of the kernel.  The three words that would be reported (base/access.h) are always
  * written, each to one of two places: one for accesses that were good, and one that the
  * kernel's end looks at.
  *
- * Arrays of the kernel's own and scratch memory are filled first, so that what is read
- * before it was written is NaN.
+ * Arrays of the kernel's own and scratch memory are filled first, so that a read before
+ * any write gives NaN.
  *
- * Needs: a lowered plan for CPUs.  Keeps: what kernels compute, launches, buffers.
+ * Needs: a lowered plan for CPUs.  Keeps: the results of kernels, launches, buffers.
  */
 #include "base/access.h"
 #include "ir/build/expr.h"
@@ -34,7 +34,7 @@
 
 #include <assert.h>
 
-/* Where a buffer value lies in the memory that it is of: all are i64 values. */
+/* The position of a buffer value in its memory: all are i64 values. */
 typedef struct place {
     ig_value *from;   /* its distance from the start of that memory, in bytes */
     ig_value *size;   /* of that memory */
@@ -121,8 +121,8 @@ static place place_scratch(checker *c, const ig_op *op) {
                     .number = number_of(c, IG_ACCESS_SCRATCH) };
 }
 
-/* Fills an array with numbers that are NaN in every float and no index: what is read
- * before it is written shows. */
+/* Fills an array with numbers that are NaN in every float and no index, so that a read
+ * before any write shows. */
 static void fill_array(checker *c, ig_builder *b, ig_value *array, ig_value *bytes) {
     enum { BYTE = -9, PAIR = 0x7ff7 }; /* 0x7ff7 as two bytes ends in 0xf7, -9 */
     int64_t unit = element_bytes(array) > 1 ? 2 : 1;
@@ -192,7 +192,7 @@ static ig_value *end_of(checker *c, ig_builder *b, const access *a) {
     return known;
 }
 
-/* 0 <= first and last + bytes <= size: what is touched lies inside. */
+/* 0 <= first and last + bytes <= size: the access is inside. */
 static ig_value *lies_inside(checker *c, ig_builder *b, const access *a,
                              ig_value *first, ig_value *last) {
     ig_value *end = end_of(c, b, a);
@@ -244,7 +244,7 @@ static access check_lanes(checker *c, const ig_op *op) {
     return a;
 }
 
-/* Writes down what is to be said of the access, where its being good decides. */
+/* Writes the report of the access to one of two places, by whether it is good. */
 static void note_access(checker *c, ig_builder *b, const access *a) {
     int64_t fixed = IG_ACCESS_OUTSIDE | (int64_t)a->is_store << IG_ACCESS_STORE_BIT;
     ig_value *scale = number_of(c, INT64_C(1) << IG_ACCESS_BYTES_BIT);
@@ -258,7 +258,7 @@ static void note_access(checker *c, ig_builder *b, const access *a) {
     }
 }
 
-/* What the access counts when it is good, else nothing. */
+/* The count of the access when it is good, else 0. */
 static ig_value *good_count(const checker *c, ig_builder *b, const access *a,
                             ig_value *count) {
     return k_where(b, a->is_good, count, c->zero);
@@ -500,7 +500,7 @@ static ig_op *widen_op(checker *c, ig_op *op, uint32_t carried) {
     return wider;
 }
 
-/* Places of what a body yields, known once its ops are checked. */
+/* Positions of the values that a body yields, known once its ops are checked. */
 static void widen_yield(checker *c, ig_block *body, uint32_t carried) {
     ig_op *yield = body->last;
     ig_value **values = IG_NEW_ARRAY(c->run->scratch, ig_value *,
@@ -578,7 +578,7 @@ static ig_status check_kernel(ig_pass_run *run, ig_graph *kernel, const ig_op *l
 
 /* ---- launches ---- */
 
-/* What an operand reaches over, from where it starts: strides may be negative. */
+/* The extent of an operand, from its start: strides may be negative. */
 typedef struct reach {
     ig_dim front, size; /* bytes in front of the start; all bytes */
 } reach;

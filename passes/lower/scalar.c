@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Kernel form computes in i1 to i64, f32 and f64.  f16 and bf16 values are widened
- * before an op and rounded after it, which is what the interpreter does too.  Integer
+ * before an op and rounded after it, as in the interpreter.  Integer
  * division is made total: x / 0 is 0 (and reported, site.c) and the lowest integer / -1
  * wraps, because a trap would kill the process that runs us.
  */
@@ -171,7 +171,7 @@ static ig_value *lower_nextafter(ig_builder *b, const ig_op *op, ig_value *const
     return k_where(b, are_numbers, next, k_add(b, x[0], x[1]));
 }
 
-/* Euclid's steps, of which 64-bit numbers need 92 at most, on what is not negative.
+/* Euclid's steps, of which 64-bit numbers need 92 at most, on non-negative numbers.
  * Unsigned, so that the size of the lowest integer is one too. */
 static ig_value *divisor_of(ig_builder *b, ig_value *x, ig_value *y) {
     ig_value *inits[] = { x, y }, *zero = zero_like(b, x);

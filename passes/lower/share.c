@@ -17,7 +17,7 @@ typedef struct known_kernel {
     struct known_kernel *next; /* of the same hash */
 } known_kernel;
 
-/* ---- what a compute says ---- */
+/* ---- the description of a compute ---- */
 
 typedef struct key_writer {
     ig_writer out;

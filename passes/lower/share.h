@@ -9,7 +9,7 @@
 
 typedef struct ig_kernel_share {
     ig_arena *arena;
-    ig_map launches; /* what a compute says -> ig_launch_attrs, without work */
+    ig_map launches; /* the description of a compute -> ig_launch_attrs, without work */
     ig_map kernels;  /* hash -> the kernels that have it, newest first */
 } ig_kernel_share;
 

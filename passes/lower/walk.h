@@ -12,7 +12,7 @@
 static inline void ig_lower_split(ig_lower *lower, ig_builder *b, const ig_type *type,
                                   uint32_t axis, ig_value *line, ig_value **index) {
     assert(axis <= type->rank && "an axis, or the rank for none");
-    uint32_t first = axis == 0 ? 1 : 0; /* which takes what is left */
+    uint32_t first = axis == 0 ? 1 : 0; /* which takes the rest */
     for (uint32_t d = type->rank; d-- > first;) {
         if (d == axis) {
             continue;

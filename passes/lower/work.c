@@ -1,12 +1,12 @@
 /* How much work a compute op is, from its body and the types of its operands.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Profiles hold measured times against these numbers, so they say what the task asks
- * for and not what a schedule happens to do:
+ * Profiles hold measured times against these numbers, so they describe the task and not
+ * a schedule's way to do it:
  *
  *   flops   by op: a product of M x K and K x N is 2 M K N, an elementwise op one an
  *           element (an exp too), a cast, a comparison of ids or a copy none
- *   bytes   every operand once, a stretched one (stride 0) by what it really has
+ *   bytes   every operand once, a stretched one (stride 0) by its real size
  *   lines   rows that ids name, out of tables that are larger than a cache; rows of
  *           smaller tables count as bytes
  */
@@ -237,8 +237,8 @@ static void count_elements_gathered(counter *c, const ig_op *op) {
              ig_dim_of(ig_dtypes[x->type->dtype].bits / 8));
 }
 
-/* In place, only what the updates change of x is written, and read where they are
- * combined with it. */
+/* In place, only the elements of x that the updates change are written, and read where
+ * updates are combined with them. */
 static void count_scatter(counter *c, const ig_op *op) {
     bool is_nd = op->code == IG_OP_scatter_nd;
     uint32_t in_place = is_nd ? IG_scatter_nd_in_place : IG_scatter_elements_in_place;

@@ -9,7 +9,7 @@
 typedef struct ig_work {
     ig_dim flops; /* a multiply-add is two */
     ig_dim bytes; /* read and written in order, each operand once */
-    ig_dim lines; /* cache lines fetched at random, from what no cache holds */
+    ig_dim lines; /* cache lines fetched at random, from memory that no cache holds */
 } ig_work;
 
 ig_work ig_work_of(const ig_op *compute, const ig_target *target, ig_arena *arena);

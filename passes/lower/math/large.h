@@ -11,8 +11,8 @@ typedef struct ig_math_angle {
     ig_value *n;       /* i64; its low two bits count */
 } ig_math_angle;
 
-/* `x` is f64, of magnitude 2^20 or more (and, when `is_single`, below 2^128); what it
- * gives for others, infinities and NaN among them, is some number. */
+/* `x` is f64, of magnitude 2^20 or more (and, when `is_single`, below 2^128); for other
+ * values, infinities and NaN among them, the result is some number. */
 ig_math_angle ig_math_reduce_large(ig_builder *b, ig_value *x, bool is_single);
 
 #endif

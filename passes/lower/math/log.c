@@ -75,7 +75,7 @@ ig_value *ig_math_log(ig_builder *b, ig_value *x) {
     return ig_math_log_ends(b, x, log_of_normal(b, x, NULL));
 }
 
-/* log of u = 1 + x as rounded, plus what the rounding lost over u.  f32: 1.5 ulp. */
+/* log of u = 1 + x as rounded, plus the rounding error over u.  f32: 1.5 ulp. */
 ig_value *ig_math_log1p(ig_builder *b, ig_value *x) {
     ig_value *one = ig_math_const(b, x, 1);
     ig_value *u = k_add(b, x, one);

@@ -1,4 +1,4 @@
-/* exp and its relatives, and what all mathematical functions are made of.
+/* exp and its relatives, and the building blocks of all mathematical functions.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     exp(x) = 2^n exp(r),  n = round(x / ln 2),  r = x - n ln 2 in [-0.35, 0.35]

@@ -3,8 +3,8 @@
  *
  * Each builder makes kernel ops on f32 or f64 scalars or vectors of any width.  Only
  * arithmetic, comparisons, selection and bit operations are used, so every target gets
- * the same function; bounds in units of the last place against the true value stand
- * beside each and are tested on samples (with INGOT_TEST_ALL=1 on all of f32).  On
+ * the same function; bounds in units of the last place against the true value are given
+ * beside each and tested on samples (with INGOT_TEST_ALL=1 on all of f32).  On
  * level v2 muladd rounds twice and the bounds of f32 grow by at most one half.
  */
 #ifndef IG_PASSES_LOWER_MATH_MATH_H
@@ -28,7 +28,7 @@ ig_value *ig_math_gelu(ig_builder *b, ig_value *x, bool by_tanh);
 /* exp, log, tanh … by the op's code. */
 ig_value *ig_lower_math(ig_builder *b, ig_opcode code, ig_value *x);
 
-/* ---- what the files of these functions share ---- */
+/* ---- shared by the files of these functions ---- */
 
 /* One binary float format in numbers. */
 typedef struct ig_math_real {

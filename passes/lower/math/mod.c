@@ -16,7 +16,7 @@
 
 enum { STEP_F32 = 28, STEP_F64 = 22 };
 
-/* What all steps share. */
+/* State shared by all steps. */
 typedef struct divisor {
     ig_value *whole, *high,
         *low; /* low is NULL where the product by `whole` is exact */

@@ -5,7 +5,7 @@
  *     atan     |x| is taken to t <= tan(pi / 8) by (x - 1) / (x + 1) or -1 / x; odd
  *              polynomial; asin, acos and atan2 are atan of a quotient
  *     expm1    2^n (q + 1) - 1 as 2^n q + (2^n - 1); sinh, cosh by it and exp
- *     asinh, acosh, atanh   log1p of what is small where x is
+ *     asinh, acosh, atanh   log1p of an expression that is small where x is
  *
  * Bounds: f32 below 0.6 ulp; f64 below 4 (erfc 5; lgamma and digamma: 1e-14 about
  * their zeros).  The special functions are in math/special.c.

@@ -8,7 +8,7 @@
  *     log x = k ln 2 + 2 s + 2/3 s^3 + s^5 P(s^2),  s = f / (2 + f)
  *
  * with s, s^2 and s^3 as sums of two doubles (Dekker's products: muladd rounds twice on
- * some levels, so it cannot be used to find what a product lost).
+ * some levels, so it cannot be used to find the error of a product).
  */
 #include "passes/lower/math/math.h"
 

@@ -65,7 +65,7 @@ ig_value *ig_math_erfc(ig_builder *b, ig_value *x) {
     far = k_where(b, is_below, k_sub(b, constant_like(b, x, 2), far), far);
     ig_value *near = k_sub(b, constant_like(b, x, 1), ig_math_erf(b, x));
     ig_value *is_far = ig_math_is(b, IG_OP_gt, size, 0.48);
-    return k_where(b, is_far, far, near); /* near: of what is not a number, too */
+    return k_where(b, is_far, far, near); /* near: of NaN, too */
 }
 
 /* ---- erfinv ---- */
