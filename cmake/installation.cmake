@@ -1,4 +1,11 @@
-# What `cmake --install` puts where.  SPDX-License-Identifier: Apache-2.0
+# What `cmake --install` puts where, and the target `uninstall`, which takes it away.
+# SPDX-License-Identifier: Apache-2.0
+
+# Names of functions are for debuggers: a build of the kind Release is installed without.
+install(CODE "
+if(\"\${CMAKE_INSTALL_CONFIG_NAME}\" STREQUAL Release)
+    set(CMAKE_INSTALL_DO_STRIP ON)
+endif()")
 
 set(headers status.h tree.h kernel.h runtime.h program.h profile.h view.h dlpack.h
             trainer.h)
@@ -75,14 +82,40 @@ if(TARGET ingot-tool)
             DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 
-set(packages ingot-runtime)
-if(TARGET ingot)
-    list(APPEND packages ingot)
-endif()
-# From the .pc file up to the prefix, so that an installed tree may be moved.
+# A .pc file each library that programs link.  From it up to the prefix, so that an
+# installed tree may be moved.
 file(RELATIVE_PATH INGOT_PC_UP /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-foreach(package ${packages})
-    configure_file(cmake/${package}.pc.in ${package}.pc @ONLY)
-    install(FILES ${PROJECT_BINARY_DIR}/${package}.pc
-            DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+set(libraries
+    "ingot-runtime||Runs models that Ingot has compiled"
+    "ingot|ingot-runtime|Compiles trained models into small, fast programs"
+    "ingot-store||Rows of embedding tables, wherever they lie"
+    "ingot-lookahead|ingot-runtime ingot-store|Runs models whose tables lie in stores"
+    "ingot-interp||Interpreters of Python and Lua in one process"
+    "ingot-group||Ranks that run one model together")
+foreach(row ${libraries})
+    string(REPLACE "|" ";" row "${row}")
+    list(GET row 0 INGOT_PC_NAME)
+    list(GET row 1 needs)
+    list(GET row 2 INGOT_PC_WORDS)
+    string(REGEX REPLACE "([a-z-]+)" "\\1 = ${PROJECT_VERSION}" INGOT_PC_NEEDS "${needs}")
+    string(REPLACE "${PROJECT_VERSION} " "${PROJECT_VERSION}, " INGOT_PC_NEEDS
+        "${INGOT_PC_NEEDS}")
+    if(TARGET ${INGOT_PC_NAME})
+        configure_file(cmake/library.pc.in ${INGOT_PC_NAME}.pc @ONLY)
+        install(FILES ${PROJECT_BINARY_DIR}/${INGOT_PC_NAME}.pc
+                DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+    endif()
 endforeach()
+
+install(FILES LICENSE README.md CHANGELOG.md SECURITY.md
+        DESTINATION ${CMAKE_INSTALL_DOCDIR})
+if(NOT INGOT_RUNTIME_ONLY)
+    install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md"
+            PATTERN images EXCLUDE)
+    install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})
+endif()
+
+add_custom_target(uninstall
+    COMMAND ${CMAKE_COMMAND} -D MANIFEST=${PROJECT_BINARY_DIR}/install_manifest.txt
+            -P ${PROJECT_SOURCE_DIR}/cmake/uninstall.cmake
+    COMMENT "Removing what was installed last" VERBATIM)

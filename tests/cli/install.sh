@@ -44,7 +44,7 @@ else
     cat >"$tmp/package/CMakeLists.txt" <<'CMAKE'
 cmake_minimum_required(VERSION 3.25)
 project(example LANGUAGES C)
-find_package(ingot 0.1 REQUIRED)
+find_package(ingot 0.2 REQUIRED)
 add_executable(jit jit.c)
 target_link_libraries(jit ingot::ingot)
 add_executable(server server.c)
@@ -61,6 +61,14 @@ CMAKE
         zsh/site-functions/_ingot fish/vendor_completions.d/ingot.fish; do
         holds "installed: share/$file" [ -s "$prefix/share/$file" ]
     done
+    for file in LICENSE CHANGELOG.md docs/compatibility.md examples/jit.c; do
+        holds "installed: share/doc/ingot/$file" [ -s "$prefix/share/doc/ingot/$file" ]
+    done
+    for library in ingot ingot-runtime ingot-store ingot-lookahead ingot-interp ingot-group; do
+        holds "pkg-config knows $library" pkg-config --exists --print-errors "$library"
+    done
+    runtime=$(pkg-config --variable=libdir ingot-runtime)/libingot-runtime.so
+    holds "what is installed is stripped" sh -c "[ \$(stat -Lc %s '$runtime') -le 140000 ]"
     check "the installed command works" 0 "  0 2 0 4" \
         "$prefix/bin/ingot" run "$tmp/relu.ig" --no-cache --input 'x=f32[1,4]=-1,2,-3,4'
     # What libraries open by themselves, from beside themselves.
@@ -97,4 +105,9 @@ IG
     holds "and hold the call" sh -c "ls '$tmp'/captures/*/session.json"
     check "debuggers are told" 0 "" env INGOT_PERF=jitdump "INGOT_OBSERVE_DIR=$tmp" \
         "$prefix/bin/ingot" run "$tmp/relu.ig" --no-cache --input 'x=f32[1,4]=1'
+    # An installation of its own, since the manifest is of the last one.
+    holds "cmake --install elsewhere" cmake --install "$build" --prefix "$tmp/away"
+    holds "and uninstall" cmake -D "MANIFEST=$build/install_manifest.txt" -P cmake/uninstall.cmake
+    check "leaves no file" 0 "" sh -c "! find '$tmp/away' -type f -o -type l | grep ."
+    holds "and no folder of Ingot's" sh -c "! find '$tmp/away' -name ingot -type d | grep ."
 fi
