@@ -49,7 +49,7 @@ function(ig_export target)
     ig_version(${target})
 endfunction()
 
-# Of a library that others link: libNAME.so -> libNAME.so.0 -> libNAME.so.0.1.0.  A wheel
+# Of a library that others link: libNAME.so -> libNAME.so.0 -> libNAME.so.0.2.0.  A wheel
 # holds no links.
 function(ig_version target)
     set(version ${PROJECT_VERSION})

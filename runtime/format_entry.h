@@ -11,6 +11,13 @@
 #define IG_PLAN_MAGIC "ingotPLN"
 #define IG_CODE_MAGIC "ingotCOD"
 #define IG_FORMAT_VERSION 6u
+#define IG_FORMAT_FIRST 6u /* that is promised: later runtimes read it too */
+
+/* A runtime reads its own format and the one before. */
+static inline bool ig_format_is_read(uint32_t version) {
+    return version >= IG_FORMAT_FIRST && version <= IG_FORMAT_VERSION &&
+           version + 1 >= IG_FORMAT_VERSION;
+}
 
 enum {
     IG_ENTRY_ALIGN = 64,     /* of entries and embedded constants */

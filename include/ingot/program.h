@@ -119,6 +119,7 @@ typedef struct ig_program_facts {
     size_t kernel_count, step_count, launch_count;
     uint64_t code_bytes, plan_bytes, weight_bytes; /* weights: all constants */
     int is_sanitized; /* made with `sanitize`: its runs check what kernels touch */
+    uint32_t format;  /* the version of the artifact's format: 6 */
 } ig_program_facts;
 
 IG_API void ig_program_get_facts(const ig_program *program, ig_program_facts *facts);

@@ -33,6 +33,13 @@ ig_status ig_plan_refuse_version(uint32_t version, const ig_message *message) {
             : "use the runtime of the Ingot that made it, or compile its model again");
 }
 
+ig_status ig_plan_refuse_newer(const ig_message *message) {
+    return ig_message_set(
+        message, IG_UNSUPPORTED,
+        "the artifact holds more than this runtime knows of: use the "
+        "runtime of the Ingot that made it, or compile its model again");
+}
+
 static ig_status check_header(const void *bytes, size_t size,
                               const ig_message *message) {
     const ig_plan_header *header = bytes;
@@ -40,10 +47,10 @@ static ig_status check_header(const void *bytes, size_t size,
         memcmp(header->magic, IG_PLAN_MAGIC, sizeof header->magic) != 0) {
         return ig_message_set(message, IG_INVALID, "the plan is damaged: no header");
     }
-    if (header->version != IG_FORMAT_VERSION) {
+    if (!ig_format_is_read(header->version)) {
         return ig_plan_refuse_version(header->version, message);
     }
-    if (size < sizeof *header || header->header_bytes != sizeof *header ||
+    if (size < offsetof(ig_plan_header, sections) || header->header_bytes > size ||
         header->plan_bytes != size) {
         return ig_message_set(message, IG_INVALID, "the plan is damaged: wrong size");
     }
@@ -56,37 +63,99 @@ static ig_status check_header(const void *bytes, size_t size,
     return IG_OK;
 }
 
-/* Count of the section, once its records are known to lie inside the plan. */
-static bool section_count(const ig_plan_header *header, ig_plan_section section,
-                          size_t record_bytes, uint32_t *out_count) {
-    uint64_t offset = header->sections[section].offset;
-    uint64_t count = header->sections[section].count;
-    if (header->sections[section].record_bytes != record_bytes || offset % 8 != 0 ||
-        offset < sizeof *header || offset > header->plan_bytes ||
-        count > (header->plan_bytes - offset) / record_bytes || count >= IG_NONE) {
-        return false;
+/* ---- sections ---- */
+
+static const uint32_t record_sizes[IG_SECTION_COUNT] = {
+#define RECORD_SIZE(name, record) sizeof(record),
+    IG_PLAN_SECTIONS(RECORD_SIZE)
+#undef RECORD_SIZE
+};
+
+typedef enum fit {
+    FIT_SAME,    /* records as this runtime has them */
+    FIT_OLDER,   /* some are shorter, or there are fewer sections */
+    FIT_NEWER,   /* there are more, or longer ones */
+    FIT_DAMAGED, /* a section lies outside */
+} fit;
+
+static fit judge_sections(const ig_plan_header *header) {
+    uint64_t end = offsetof(ig_plan_header, sections) +
+                   (uint64_t)header->section_count * sizeof header->sections[0];
+    fit result = header->section_count < IG_SECTION_COUNT ? FIT_OLDER : FIT_SAME;
+    if (header->header_bytes != end) {
+        return FIT_DAMAGED;
     }
-    *out_count = (uint32_t)count;
-    return true;
+    for (uint32_t i = 0; i < header->section_count; i++) {
+        uint64_t offset = header->sections[i].offset;
+        uint64_t count = header->sections[i].count;
+        uint32_t bytes = header->sections[i].record_bytes;
+        if (bytes == 0 || offset % 8 != 0 || offset < header->header_bytes ||
+            offset > header->plan_bytes ||
+            count > (header->plan_bytes - offset) / bytes || count >= IG_NONE) {
+            return FIT_DAMAGED;
+        }
+        if (i >= IG_SECTION_COUNT || bytes > record_sizes[i]) {
+            return FIT_NEWER;
+        }
+        result = bytes < record_sizes[i] ? FIT_OLDER : result;
+    }
+    return result;
 }
 
-static bool find_sections(const void *bytes, ig_plan *plan) {
-    const ig_plan_header *header = bytes;
-    plan->header = header;
-    if (header->section_count != IG_SECTION_COUNT) {
-        return false;
+/* A copy with records as long as this runtime has them: what an older one has not is
+ * zero, a section that it has not is empty.  NULL: out of memory. */
+static ig_plan_header *widen_records(const ig_plan_header *from) {
+    size_t size = sizeof *from;
+    for (uint32_t i = 0; i < from->section_count; i++) {
+        size += ig_align_up(from->sections[i].count * record_sizes[i], 8);
     }
-#define FIND_SECTION(name, record)                                \
-    if (!section_count(header, IG_SECTION_##name, sizeof(record), \
-                       &plan->name##_count)) {                    \
-        return false;                                             \
-    }                                                             \
-    plan->name =                                                  \
-        (const record *)(const void *)((const char *)bytes +      \
+    ig_plan_header *to = calloc(1, size);
+    if (!to) {
+        return NULL;
+    }
+    size_t at = sizeof *to;
+    memcpy(to, from, from->header_bytes);
+    to->header_bytes = sizeof *to;
+    to->plan_bytes = size;
+    for (uint32_t i = 0; i < IG_SECTION_COUNT; i++) {
+        const char *record = (const char *)from + to->sections[i].offset;
+        uint32_t bytes = to->sections[i].record_bytes, wide = record_sizes[i];
+        to->sections[i].offset = at;
+        to->sections[i].record_bytes = wide;
+        for (uint64_t k = 0; k < to->sections[i].count; k++) {
+            memcpy((char *)to + at + k * wide, record + k * bytes, bytes);
+        }
+        at += ig_align_up(to->sections[i].count * wide, 8);
+    }
+    to->section_count = IG_SECTION_COUNT;
+    return to;
+}
+
+static ig_status find_sections(const ig_plan_header *header, ig_plan *plan,
+                               const ig_message *message) {
+    fit result = judge_sections(header);
+    if (result == FIT_NEWER) {
+        return ig_plan_refuse_newer(message);
+    }
+    if (result == FIT_DAMAGED) {
+        return ig_message_set(message, IG_INVALID,
+                              "the plan is damaged: a section lies outside");
+    }
+    if (result == FIT_OLDER) {
+        header = plan->widened = widen_records(header);
+        if (!header) {
+            return ig_message_set(message, IG_LIMIT, "out of memory");
+        }
+    }
+    plan->header = header;
+#define FIND_SECTION(name, record)                                            \
+    plan->name##_count = (uint32_t)header->sections[IG_SECTION_##name].count; \
+    plan->name =                                                              \
+        (const record *)(const void *)((const char *)header +                 \
                                        header->sections[IG_SECTION_##name].offset);
     IG_PLAN_SECTIONS(FIND_SECTION)
 #undef FIND_SECTION
-    return true;
+    return IG_OK;
 }
 
 static bool allocate_derived(ig_plan *plan) {
@@ -110,11 +179,9 @@ ig_status ig_plan_open(const void *bytes, size_t size, ig_plan *out_plan,
                        const ig_message *message) {
     memset(out_plan, 0, sizeof *out_plan);
     IG_TRY(check_header(bytes, size, message));
-    if (!find_sections(bytes, out_plan)) {
-        return ig_message_set(message, IG_INVALID,
-                              "the plan is damaged: a section lies outside");
-    }
+    IG_TRY(find_sections(bytes, out_plan, message));
     if (!allocate_derived(out_plan)) {
+        ig_plan_close(out_plan);
         return ig_message_set(message, IG_LIMIT, "out of memory");
     }
     ig_status status = ig_plan_check_records(out_plan, message);
@@ -134,7 +201,9 @@ ig_status ig_plan_open(const void *bytes, size_t size, ig_plan *out_plan,
 
 void ig_plan_close(ig_plan *plan) {
     free(plan->derived);
+    free(plan->widened);
     plan->derived = NULL;
+    plan->widened = NULL;
 }
 
 /* ---- dependencies of sizes and grids ---- */

@@ -35,6 +35,7 @@ typedef struct ig_plan {
     uint32_t *node_sizes; /* nodes of the subtree that begins there */
     int32_t *node_leaves; /* number of the input or output, or -1 */
     void *derived;        /* the memory of these */
+    void *widened;        /* the plan with longer records, or NULL */
 } ig_plan;
 
 /* `bytes` (aligned to 8) is borrowed and must not change. */
@@ -43,6 +44,8 @@ ig_status ig_plan_open(const void *bytes, size_t size, ig_plan *out_plan,
 void ig_plan_close(ig_plan *plan);
 /* IG_UNSUPPORTED, and what to do about an artifact of that format. */
 ig_status ig_plan_refuse_version(uint32_t version, const ig_message *message);
+/* The same of one that has more than its format has here. */
+ig_status ig_plan_refuse_newer(const ig_message *message);
 
 /* Zero-terminated. */
 static inline const char *ig_plan_string(const ig_plan *plan, ig_plan_text text) {

@@ -50,7 +50,7 @@ static ig_status check_stored(const ig_program *program, const ig_message *messa
         return ig_message_set(message, IG_INVALID, "its list of stores is damaged");
     }
     memcpy(&header, stored.data, sizeof header);
-    if (header.version != IG_FORMAT_VERSION) {
+    if (!ig_format_is_read(header.version)) {
         return ig_plan_refuse_version(header.version, message);
     }
     return ig_hash128_matches(&header.hash, stored.data + hashed, stored.size - hashed)

@@ -78,17 +78,20 @@ static ig_status check_code(const ig_program *program, ig_str code,
         memcmp(header->magic, IG_CODE_MAGIC, sizeof header->magic) != 0) {
         return report_damage(message, "no header");
     }
-    if (header->version != IG_FORMAT_VERSION) {
+    if (!ig_format_is_read(header->version)) {
         return ig_plan_refuse_version(header->version, message);
     }
-    if (header->header_bytes != sizeof *header ||
-        header->record_bytes != sizeof(ig_code_kernel) ||
-        header->code_bytes != code.size ||
+    if (header->header_bytes < sizeof *header || header->code_bytes != code.size ||
         !ig_hash128_matches(&header->hash, code.data + hashed, code.size - hashed)) {
         return report_damage(message, "its hash does not match");
     }
-    uint64_t kernels = (uint64_t)header->kernel_count * sizeof(ig_code_kernel);
+    if (header->header_bytes > sizeof *header ||
+        header->record_bytes > sizeof(ig_code_kernel)) {
+        return ig_plan_refuse_newer(message);
+    }
+    uint64_t kernels = (uint64_t)header->kernel_count * header->record_bytes;
     if (header->kernel_count != program->plan.kernels_count ||
+        header->record_bytes < sizeof(uint64_t) ||
         kernels > code.size - sizeof *header || header->image_offset > code.size ||
         header->image_offset % IG_CODE_ALIGN != 0 ||
         header->image_bytes > code.size - header->image_offset) {
@@ -156,12 +159,17 @@ ig_status ig_program_find_kernel(const ig_program *program, uint32_t number,
     const ig_device *device = program->device;
     assert(number < program->plan.kernels_count && "the plan has no such kernel");
     const ig_code_header *header = (const void *)program->image.bytes;
-    const ig_code_kernel *kernels = (const void *)(header + 1);
     const char *name = ig_plan_string(&program->plan, program->plan.kernels[number]);
-    if (!header || kernels[number].entry >= header->image_bytes) {
+    uint64_t entry = UINT64_MAX; /* the first field of a record, however long that is */
+    if (header) {
+        memcpy(&entry,
+               (const char *)(header + 1) + (size_t)number * header->record_bytes,
+               sizeof entry);
+    }
+    if (!header || entry >= header->image_bytes) {
         return ig_message_set(message, IG_INVALID,
                               "the code is damaged: kernel '%s' is missing", name);
     }
-    ig_kernel_id id = { name, header->image_offset + kernels[number].entry };
+    ig_kernel_id id = { name, header->image_offset + entry };
     return device->verbs->find(device, &program->image, id, out_kernel, message);
 }

@@ -118,6 +118,7 @@ void ig_program_get_facts(const ig_program *program, ig_program_facts *facts) {
         .code_bytes = program->code_bytes,
         .plan_bytes = plan->header->plan_bytes,
         .is_sanitized = program->is_sanitized,
+        .format = plan->header->version,
     };
     for (uint32_t i = 0; i < plan->constants_count; i++) {
         all.weight_bytes += plan->constants[i].bytes;

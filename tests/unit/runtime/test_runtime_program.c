@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "runtime/container.h"
+#include "runtime/plan/plan.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -402,6 +403,106 @@ TEST(other_version_is_unsupported) {
 }
 END_TEST
 
+static float run_one(ig_program *program) {
+    ig_session *session = NULL;
+    CHECK_OK(ig_session_create(program, NULL, &session));
+    float x = 1, y = 0;
+    ig_view in = rt_view(&x, IG_F32, 1), out = rt_room(&y, sizeof y);
+    CHECK_OK(ig_session_run(session, &in, 1, &out, 1));
+    ig_session_destroy(session);
+    return y;
+}
+
+static void rehash_plan(ig_plan_header *header) {
+    rehash((ig_str){ (const char *)header, header->plan_bytes });
+}
+
+/* Takes the last `bytes` bytes, which hold nothing, from each record of a section. */
+static void shorten_records(ig_plan_header *header, ig_plan_section section,
+                            uint32_t bytes) {
+    uint32_t before = header->sections[section].record_bytes;
+    char *first = (char *)header + header->sections[section].offset;
+    for (uint64_t i = 0; i < header->sections[section].count; i++) {
+        memmove(first + i * (before - bytes), first + i * before, before - bytes);
+    }
+    header->sections[section].record_bytes = before - bytes;
+}
+
+/* What a release with longer records sees of this one's artifacts. */
+TEST(shorter_records_of_an_older_release_are_read) {
+    static const struct {
+        ig_plan_section section;
+        uint32_t bytes;
+    } grown[] = { { IG_SECTION_hosts, 4 },    { IG_SECTION_inputs, 4 },
+                  { IG_SECTION_outputs, 4 },  { IG_SECTION_operands, 4 },
+                  { IG_SECTION_variants, 4 }, { IG_SECTION_steps, 4 } };
+    rt_case *c = levels_case();
+    ig_program *program = NULL;
+    rt_pack(c);
+    CHECK_OK(rt_try_open(c, c->bytes, c->size, &program));
+    float expected = run_one(program);
+    ig_program_close(program);
+    ig_plan_header *header = (void *)(uintptr_t)find_entry(c, IG_ENTRY_PLAN).data;
+    for (size_t i = 0; i < IG_COUNT_OF(grown); i++) {
+        shorten_records(header, grown[i].section, grown[i].bytes);
+        rehash_plan(header);
+        CHECK_MSG(rt_try_open(c, c->bytes, c->size, &program) == IG_OK, "%zu: %s", i,
+                  c->why);
+        CHECK(run_one(program) == expected);
+        ig_program_close(program);
+    }
+    header->sections[IG_SECTION_steps].record_bytes = 0;
+    rehash_plan(header);
+    CHECK_STATUS(rt_try_open(c, c->bytes, c->size, &program), IG_INVALID);
+    rt_end(c);
+}
+END_TEST
+
+static ig_status open_plan(rt_case *c, const ig_plan_header *header) {
+    ig_plan plan;
+    ig_message message = { c->why, sizeof c->why };
+    ig_status status = ig_plan_open(header, header->plan_bytes, &plan, &message);
+    if (status == IG_OK) {
+        ig_plan_close(&plan);
+    }
+    return status;
+}
+
+TEST(longer_records_and_more_sections_are_refused_in_words) {
+    rt_case *c = rich_case();
+    rt_pack(c);
+    ig_str plan = find_entry(c, IG_ENTRY_PLAN);
+    enum { SECTION = sizeof((ig_plan_header *)0)->sections[0] };
+    size_t head = sizeof(ig_plan_header);
+    ig_plan_header *more = calloc(1, plan.size + SECTION);
+    memcpy(more, plan.data, head);
+    memcpy((char *)more + head + SECTION, plan.data + head, plan.size - head);
+    for (uint32_t i = 0; i < IG_SECTION_COUNT; i++) {
+        more->sections[i].offset += SECTION;
+    }
+    more->header_bytes += SECTION;
+    more->section_count++;
+    more->plan_bytes += SECTION;
+    ig_plan_header unknown = { .sections = { { more->header_bytes, 0, 8, 0 } } };
+    memcpy((char *)more + head, &unknown.sections[0], SECTION);
+    rehash_plan(more);
+    CHECK_STATUS(open_plan(c, more), IG_UNSUPPORTED);
+    CHECK_WORDS(c, "holds more than this runtime knows of: use the runtime of");
+    more->section_count = IG_SECTION_COUNT; /* as many as the header has not */
+    rehash_plan(more);
+    CHECK_STATUS(open_plan(c, more), IG_INVALID);
+    free(more);
+    ig_plan_header *longer = calloc(1, plan.size);
+    memcpy(longer, plan.data, plan.size);
+    longer->sections[IG_SECTION_files].record_bytes += 8;
+    rehash_plan(longer);
+    CHECK_STATUS(open_plan(c, longer), IG_UNSUPPORTED);
+    CHECK_WORDS(c, "holds more than this runtime knows of");
+    free(longer);
+    rt_end(c);
+}
+END_TEST
+
 TEST(other_cpu_is_unsupported) {
     rt_case *c = rich_case();
     c->w.levels.items[0] = ig_artifact_text(&c->w, ig_str_of("v9-quantum"));
@@ -412,16 +513,6 @@ TEST(other_cpu_is_unsupported) {
     rt_end(c);
 }
 END_TEST
-
-static float run_one(ig_program *program) {
-    ig_session *session = NULL;
-    CHECK_OK(ig_session_create(program, NULL, &session));
-    float x = 1, y = 0;
-    ig_view in = rt_view(&x, IG_F32, 1), out = rt_room(&y, sizeof y);
-    CHECK_OK(ig_session_run(session, &in, 1, &out, 1));
-    ig_session_destroy(session);
-    return y;
-}
 
 TEST(takes_the_best_level_or_the_one_asked_for) {
     rt_case *c = levels_case();
@@ -647,7 +738,9 @@ UNIT_SUITE(runtime_program, tells_its_signature_and_facts, the_rich_case_runs,
            damaged_records_with_a_good_hash, every_flipped_byte_of_the_plan_is_found,
            large_containers_end_in_zip64_records, entries_stay_inside_of_the_file,
            damaged_code_is_refused, damaged_weights_are_found_when_asked,
-           other_version_is_unsupported, other_cpu_is_unsupported,
-           takes_the_best_level_or_the_one_asked_for, missing_kernel_is_damage,
-           opens_files_and_refuses_others, text_without_the_code,
-           weights_in_a_file_beside_the_artifact, weights_in_a_file_elsewhere)
+           other_version_is_unsupported, shorter_records_of_an_older_release_are_read,
+           longer_records_and_more_sections_are_refused_in_words,
+           other_cpu_is_unsupported, takes_the_best_level_or_the_one_asked_for,
+           missing_kernel_is_damage, opens_files_and_refuses_others,
+           text_without_the_code, weights_in_a_file_beside_the_artifact,
+           weights_in_a_file_elsewhere)

@@ -98,7 +98,8 @@ static void put_signature(const model *m) {
 /* ---- artifacts and models ---- */
 
 static void print_facts(const ig_program_facts *facts) {
-    printf("artifact of model '%s', by compiler %s\n", facts->model, facts->build_id);
+    printf("artifact of model '%s', by compiler %s, format %u\n", facts->model,
+           facts->build_id, (unsigned)facts->format);
     printf("levels: %s (here: %s)\n", facts->levels, facts->level);
     printf("%zu kernels, %zu steps, %zu of them launches\n", facts->kernel_count,
            facts->step_count, facts->launch_count);
@@ -115,11 +116,11 @@ static void put_facts(const ig_program_facts *facts) {
     fputs(", \"compiler\": ", stdout);
     put_json_text(stdout, facts->build_id);
     printf(
-        ", \"level\": \"%s\", \"levels\": \"%s\",\n \"kernels\": %zu, \"steps\": %zu, \"launches\": %zu, \"code_bytes\": %llu, \"plan_bytes\": %llu, \"weight_bytes\": %llu, \"is_sanitized\": %s,\n ",
+        ", \"level\": \"%s\", \"levels\": \"%s\",\n \"kernels\": %zu, \"steps\": %zu, \"launches\": %zu, \"code_bytes\": %llu, \"plan_bytes\": %llu, \"weight_bytes\": %llu, \"is_sanitized\": %s, \"format\": %u,\n ",
         facts->level, facts->levels, facts->kernel_count, facts->step_count,
         facts->launch_count, (unsigned long long)facts->code_bytes,
         (unsigned long long)facts->plan_bytes, (unsigned long long)facts->weight_bytes,
-        facts->is_sanitized ? "true" : "false");
+        facts->is_sanitized ? "true" : "false", (unsigned)facts->format);
 }
 
 static ig_status print_artifact(const settings *given, const char *path, message *why) {

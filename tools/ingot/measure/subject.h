@@ -13,7 +13,7 @@ typedef struct subject {
 } subject;
 
 void subject_read(const char *path, const ig_program *program, subject *out);
-/* "dlrm.onnx, ingot 0.1.0-1a2b, level v4, AMD EPYC 7000" without a new line. */
+/* "dlrm.onnx, ingot 0.2.0-1a2b, level v4, AMD EPYC 7000" without a new line. */
 void subject_print(const subject *what);
 /* "model": …, "build": …, "level": …, "cpu": … for a JSON object. */
 void subject_put_json(const subject *what);
