@@ -37,10 +37,11 @@ find_program(INGOT_PROTOC_C protoc-c REQUIRED)
 # The server is built where all of its libraries are there.
 pkg_check_modules(NGHTTP2 IMPORTED_TARGET libnghttp2)
 pkg_check_modules(MICROHTTPD IMPORTED_TARGET libmicrohttpd)
+pkg_check_modules(GNUTLS IMPORTED_TARGET gnutls)
 set(INGOT_SERVE ON)
-if(NOT NGHTTP2_FOUND OR NOT MICROHTTPD_FOUND)
+if(NOT NGHTTP2_FOUND OR NOT MICROHTTPD_FOUND OR NOT GNUTLS_FOUND)
     set(INGOT_SERVE OFF)
-    message(STATUS "nghttp2 or libmicrohttpd is absent: no server (ingot-serve)")
+    message(STATUS "nghttp2, libmicrohttpd or GnuTLS is absent: no server (ingot-serve)")
 endif()
 
 # LLVM is used by one provider library; everything else builds without it, which

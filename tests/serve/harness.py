@@ -68,10 +68,10 @@ NEGATE = RELU.replace("relu %x", "neg %x")
 
 
 class Server:
-    def __init__(self, *words, wait=True):
+    def __init__(self, *words, wait=True, program=BUILD / "ingot-serve"):
         self.log = open(TMP / "log", "w+")
         self.process = subprocess.Popen(
-            [BUILD / "ingot-serve", *map(str, words), "--http-port", "0", "--grpc-port", "0"],
+            [program, *map(str, words), "--http-port", "0", "--grpc-port", "0"],
             stdout=subprocess.PIPE, stderr=self.log, text=True)
         self.http_port = self.read_port()
         self.grpc_port = self.read_port()

@@ -21,6 +21,7 @@ struct loop {
     pthread_t thread;
     int poll;
     http_door *http;
+    profiler *profiler; /* or NULL */
     grpc_door *grpc;
     unsigned generation; /* of lane.catalog */
     int64_t swept;
@@ -91,6 +92,8 @@ static void take_events(loop *of, const struct epoll_event *events, int count) {
         void *data = events[i].data.ptr;
         if (data == &of->http) {
             has_http = true;
+        } else if (data == &of->profiler) {
+            profiler_turn(of->profiler);
         } else if (data == of->lane.box) {
             mailbox_empty(of->lane.box);
         } else {
@@ -137,6 +140,10 @@ static void *run_turns(void *user) {
         if (of->grpc && of->lane.now - of->swept > SWEEP_MS * 1000000LL) {
             of->swept = of->lane.now;
             grpc_door_sweep(of->grpc);
+            if (of->profiler) {
+                profiler_sweep(of->profiler);
+                grpc_door_push(of->grpc);
+            }
         }
         if (has_drained(of)) {
             return NULL;
@@ -145,6 +152,13 @@ static void *run_turns(void *user) {
 }
 
 /* ---- life ---- */
+
+bool loop_profile(loop *of, profiler *with) {
+    of->profiler = with;
+    of->lane.beside = profiler_service();
+    profiler_attach(with, &of->lane);
+    return watch_descriptor(of, profiler_event(with), &of->profiler);
+}
 
 bool loop_start(loop *of, repository *from, regions *shared) {
     of->lane.repository = from;
@@ -166,6 +180,7 @@ void loop_join(loop *of) {
 }
 
 void loop_close(loop *of) {
+    profiler_close(of->profiler);
     mailbox_empty(of->lane.box); /* errands whose clients still wait */
     if (of->http) {
         http_door_resume(of->http);

@@ -4,6 +4,7 @@
 #define IG_TOOLS_SERVE_LOOP_H
 
 #include "tools/serve/batch/lane.h"
+#include "tools/serve/profile/profiler.h"
 
 typedef struct loop loop;
 
@@ -13,6 +14,9 @@ loop *loop_open(size_t number, const limits *most, mailbox *box, int http, int g
 /* Serves from this repository until it is drained, on a thread of its own.  `shared`:
  * memory that clients share with the server, or NULL. */
 bool loop_start(loop *of, repository *from, regions *shared);
+/* Before it starts: has it serve profiling, too.  False: descriptors ran out.  The
+ * profiler ends with the loop. */
+bool loop_profile(loop *of, profiler *with);
 /* From any thread: takes no new work, and ends when what is there is done, or at
  * `deadline` (ns of the monotonic clock). */
 void loop_drain(loop *of, int64_t deadline);

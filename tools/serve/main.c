@@ -1,7 +1,13 @@
 /* ingot-serve: serves compiled models.  SPDX-License-Identifier: Apache-2.0 */
+#include "tools/serve/profile/engine.h"
 #include "tools/serve/server.h"
 
+#include <string.h>
+
 int main(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "backend") == 0) {
+        return engine_main(argc, argv); /* which the profiler starts */
+    }
     serve_settings settings;
     int exit_status;
     if (settings_read(argc, argv, &settings, &exit_status)) {

@@ -122,14 +122,6 @@ static int open_loops(server *of) {
 
 /* ---- the repository ---- */
 
-/* `ingot` lies beside this program. */
-static void find_compiler(char out[4096]) {
-    ssize_t size = readlink("/proc/self/exe", out, 4000);
-    out[size < 0 ? 0 : size] = '\0';
-    char *slash = strrchr(out, '/');
-    strcpy(slash ? slash + 1 : out, "ingot");
-}
-
 static int open_models(server *of) {
     const char *base = getenv("TMPDIR");
     char words[WORDS];
@@ -138,7 +130,7 @@ static int open_models(server *of) {
     if (!mkdtemp(of->folder)) {
         return refuse_start(EXIT_IO, of->folder, strerror(errno));
     }
-    find_compiler(of->compiler);
+    own_find_compiler(of->compiler);
     repository_options options = of->settings->models;
     options.own.folder = of->folder;
     options.own.compiler = of->compiler;
@@ -149,6 +141,19 @@ static int open_models(server *of) {
 }
 
 /* ---- life ---- */
+
+/* A worker has one loop, and one set of children. */
+static int open_profiler(server *of) {
+    char words[WORDS];
+    const profiler_options *how = &of->settings->profile;
+    profiler *made = profiler_open(how, of->folder, words);
+    if (!made) {
+        return refuse_start(EXIT_LIMIT, "profiling", words);
+    }
+    return loop_profile(of->loops[0], made)
+               ? 0
+               : refuse_start(EXIT_LIMIT, "profiling", strerror(errno));
+}
 
 static int start_loops(server *of) {
     if (of->settings->has_shared_memory && !(of->regions = regions_create())) {
@@ -201,6 +206,7 @@ int server_run(const serve_settings *settings) {
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
     int failed = open_loops(&it);
     failed = failed ? failed : open_models(&it);
+    failed = failed || !settings->is_worker ? failed : open_profiler(&it);
     failed = failed ? failed : start_loops(&it);
     if (failed) {
         return failed; /* the process ends, and all that is open with it */

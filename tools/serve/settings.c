@@ -37,6 +37,16 @@ enum {
     OPTION_COMPILE,
     OPTION_SHARED,
     OPTION_QUIET,
+    OPTION_HOST, /* from here on: of a worker */
+    OPTION_PYTHON,
+    OPTION_PRESET,
+    OPTION_FOLDER,
+    OPTION_COMPONENTS,
+    OPTION_CHILD,
+    OPTION_SLOTS,
+    OPTION_QUOTA,
+    OPTION_SESSION,
+    OPTION_JOB,
     OPTION_HELP,
     OPTION_COUNT
 };
@@ -65,6 +75,19 @@ static const option_row rows[OPTION_COUNT] = {
     { "shared-memory", NULL, 0, 0,
       "clients may register any shared memory of this user (off)" },
     { "quiet", NULL, 0, 0, "log warnings and errors alone" },
+    { "host", "NAME", 0, 0, "what this hardware is called (the machine's name)" },
+    { "python", "PATH", 0, 0, "the Python whose packages are backends (python3)" },
+    { "preset", "NAME=BACKEND,…", 0, 0, "backends of a name; default is there" },
+    { "component-folder", "FOLDER", 0, 0,
+      "where uploaded files are kept (they end with the server)" },
+    { "components", "MB", 1, 1 << 24, "of uploaded files that are kept (4096)" },
+    { "child-memory", "MB", 0, 1 << 24,
+      "that a backend's process may write (8192); 0: no bound" },
+    { "slots", "N", 1, 64, "sessions that have the machine at once (1)" },
+    { "quota", "N", 1, 1024, "backends that a user's sessions may hold (16)" },
+    { "session-seconds", "SECONDS", 1, 86400,
+      "after which a session without a heartbeat ends (60)" },
+    { "job-seconds", "SECONDS", 1, 86400, "for loading, or for a call's runs (600)" },
     { "help", NULL, 0, 0, "print this and exit" },
 };
 
@@ -74,13 +97,26 @@ static const char usage[] =
     "holds NAME/VERSION/model.{ingot,onnx,pt,pt2} and NAME/config.json; docs/serving.md says\n"
     "more.  The ports stand on standard output, the log (JSON) on stderr.\n\noptions:\n";
 
-static void print_help(void) {
-    fputs(usage, stdout);
-    for (size_t i = 0; i < OPTION_COUNT; i++) {
+static const char worker_usage[] =
+    "usage: ingot worker [FOLDER|MODEL…] [options]\n\n"
+    "Runs and times models that clients elsewhere send, on the backends of this machine:\n"
+    "Ingot, and what the user's Python has.  Clients are ingot.profile, ingot profile\n"
+    "--remote and octoml-profile.  It serves models, too, as ingot serve does.\n\noptions:\n";
+
+static bool is_of_worker(int which) {
+    return which >= OPTION_HOST && which <= OPTION_JOB;
+}
+
+static void print_help(bool is_worker) {
+    fputs(is_worker ? worker_usage : usage, stdout);
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        if (is_of_worker(i) && !is_worker) {
+            continue;
+        }
         char left[64];
         snprintf(left, sizeof left, "--%s %s", rows[i].name,
                  rows[i].value ? rows[i].value : "");
-        printf("  %-24s %s\n", left, rows[i].help);
+        printf("  %-26s %s\n", left, rows[i].help);
     }
 }
 
@@ -97,6 +133,43 @@ static bool read_number(const option_row *row, const char *text, int64_t *out) {
     *out = strtoll(text, &end, 10);
     return (*text && !*end && !errno && *out >= row->min && *out <= row->max) ||
            refuse_option(row->name, text);
+}
+
+/* Options of a worker. */
+static void set_worker(profiler_options *to, int which, const char *text,
+                       int64_t number) {
+    const char **presets = (const char **)to->presets;
+    switch (which) {
+    case OPTION_HOST:
+        to->host = text;
+        return;
+    case OPTION_PYTHON:
+        to->python = text;
+        return;
+    case OPTION_PRESET:
+        presets[to->preset_count++] = text;
+        return;
+    case OPTION_FOLDER:
+        to->component_folder = text;
+        return;
+    case OPTION_COMPONENTS:
+        to->component_bytes = (uint64_t)number * MB;
+        return;
+    case OPTION_CHILD:
+        to->child_bytes = (uint64_t)number * MB;
+        return;
+    case OPTION_SLOTS:
+        to->slots = (size_t)number;
+        return;
+    case OPTION_QUOTA:
+        to->quota = (size_t)number;
+        return;
+    case OPTION_SESSION:
+        to->session_seconds = (int)number;
+        return;
+    default:
+        to->job_seconds = (int)number;
+    }
 }
 
 /* Options whose value is a text, or none. */
@@ -184,6 +257,16 @@ static void set_defaults(serve_settings *out, int argc) {
                     .own = { .copy_limit = (uint64_t)4096 * MB, .seconds = 600 } },
     };
     out->models.load = calloc((size_t)argc + 1, sizeof *out->models.load);
+    out->profile = (profiler_options){
+        .python = "python3",
+        .presets = calloc((size_t)argc + 1, sizeof *out->profile.presets),
+        .component_bytes = (uint64_t)4096 * MB,
+        .child_bytes = (uint64_t)8192 * MB,
+        .slots = 1,
+        .quota = 16,
+        .session_seconds = 60,
+        .job_seconds = 600,
+    };
 }
 
 bool settings_read(int argc, char **argv, serve_settings *out, int *out_exit) {
@@ -194,13 +277,14 @@ bool settings_read(int argc, char **argv, serve_settings *out, int *out_exit) {
     }
     *out_exit = EXIT_USAGE;
     set_defaults(out, argc);
+    out->is_worker = strcmp(argv[0], "worker") == 0;
     for (int which; (which = getopt_long(argc, argv, "h", longs, NULL)) != -1;) {
         if (which == '?') {
             return false;
         }
         which = which == 'h' ? OPTION_HELP : which - FIRST_LONG;
         if (which == OPTION_HELP) {
-            print_help();
+            print_help(out->is_worker);
             *out_exit = 0;
             return false;
         }
@@ -209,7 +293,9 @@ bool settings_read(int argc, char **argv, serve_settings *out, int *out_exit) {
         if (is_number && !read_number(&rows[which], optarg, &number)) {
             return false;
         }
-        if (is_number) {
+        if (is_of_worker(which)) {
+            set_worker(&out->profile, which, optarg, number);
+        } else if (is_number) {
             set_number(out, which, number);
         } else {
             set_text(out, which, optarg);
@@ -217,6 +303,10 @@ bool settings_read(int argc, char **argv, serve_settings *out, int *out_exit) {
     }
     out->models.places = (const char *const *)argv + optind;
     out->models.place_count = (size_t)(argc - optind);
+    if (out->is_worker) {
+        out->loops = 1; /* the machine is for what is measured */
+        return true;
+    }
     if (out->models.place_count == 0) {
         fputs("error: ingot serve: no folder and no model\n  try: ingot serve --help\n",
               stderr);
@@ -226,4 +316,5 @@ bool settings_read(int argc, char **argv, serve_settings *out, int *out_exit) {
 
 void settings_free(serve_settings *of) {
     free((void *)of->models.load);
+    free((void *)of->profile.presets);
 }

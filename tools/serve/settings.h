@@ -4,6 +4,7 @@
 #define IG_TOOLS_SERVE_SETTINGS_H
 
 #include "tools/serve/batch/lane.h"
+#include "tools/serve/profile/profiler.h"
 
 typedef struct serve_settings {
     const char *address;
@@ -14,6 +15,8 @@ typedef struct serve_settings {
     bool has_shared_memory; /* clients may register memory of this machine */
     limits limits;
     repository_options models; /* but for own.folder, loop_count and boxes */
+    bool is_worker;            /* serves profiling, too */
+    profiler_options profile;
 } serve_settings;
 
 /* Reads the words of a command line; texts are its.  False: *out_exit is what the

@@ -1,4 +1,4 @@
-/* ingot serve: the server, a program of its own (tools/serve).
+/* ingot serve and ingot worker: the server, a program of its own (tools/serve).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/cli/options.h"
 
@@ -11,6 +11,16 @@ const verb verb_serve = {
     .details = "ingot-serve runs it, whose --help lists its options.",
     .options = options,
     .min_arguments = 1,
+    .max_arguments = 1,
+    .program = "ingot-serve",
+};
+
+const verb verb_worker = {
+    .name = "worker",
+    .arguments = "[FOLDER|MODEL…]",
+    .help = "runs and times models that clients elsewhere send",
+    .details = "ingot-serve runs it, whose --help lists its options.",
+    .options = options,
     .max_arguments = 1,
     .program = "ingot-serve",
 };

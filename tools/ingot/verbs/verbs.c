@@ -20,6 +20,7 @@
     VERB(shard)     \
     VERB(reshard)   \
     VERB(serve)     \
+    VERB(worker)    \
     VERB(strip)     \
     VERB(cache)     \
     VERB(info)

@@ -29,6 +29,8 @@ typedef struct lane {
     int64_t now;      /* ns of the monotonic clock, when this turn began */
     bool is_draining; /* no new work: the server ends */
     regions *regions; /* of shared memory, of all loops; NULL: none is used */
+    const struct service *beside; /* methods of gRPC beside the protocol's, or NULL */
+    struct profiler *profiler;    /* whose they are */
 } lane;
 
 int64_t clock_now(void);

@@ -13,6 +13,7 @@ typedef enum call_status {
     CALL_NOT_FOUND = 5,    /* no such model, version or region */
     CALL_EXISTS = 6,       /* a region of that name is registered already */
     CALL_FULL = 8,         /* a limit of the server: try again later, or send less */
+    CALL_PRECONDITION = 9, /* what it stands on is gone */
     CALL_UNSUPPORTED = 12, /* valid, but this server does not do it */
     CALL_INTERNAL = 13,    /* a defect */
     CALL_UNAVAILABLE = 14, /* the server ends, or the model is not ready */

@@ -30,6 +30,9 @@ static void free_stream(stream *of) {
     bytes_free(&of->in);
     bytes_free(&of->out);
     bytes_free(&of->framing.unpacked);
+    if (of->drop) {
+        of->drop(of);
+    }
     free(of);
 }
 
@@ -167,6 +170,10 @@ static void advance_stream(stream *of) {
     }
     if (of->has_ended && !of->asks && !of->is_finished) {
         bool is_whole = of->in.size == 0 && (of->has_message || of->method->is_stream);
+        if (is_whole && of->method->end) {
+            of->method->end(of);
+            return;
+        }
         stream_end(of, is_whole ? CALL_OK : CALL_INVALID,
                    is_whole ? "" : "the request ends within a message");
         stream_push(of);
@@ -247,7 +254,7 @@ static int take_header(nghttp2_session *h2, const nghttp2_frame *frame,
     text[size] = '\0';
     const char *key = (const char *)name;
     if (name_size == 5 && memcmp(key, ":path", 5) == 0) {
-        of->method = method_find(text);
+        of->method = method_find(in->lane, text);
     } else if (name_size == 12 && memcmp(key, "grpc-timeout", 12) == 0) {
         int64_t ns = read_timeout(text);
         of->deadline = ns < 0 ? 0 : in->lane->now + ns;
@@ -255,6 +262,9 @@ static int take_header(nghttp2_session *h2, const nghttp2_frame *frame,
         of->trace = trace_read(text);
     } else if (name_size == 13 && memcmp(key, "grpc-encoding", 13) == 0) {
         of->framing.packed = encoding_find(text);
+    } else if (name_size == 13 && memcmp(key, "authorization", 13) == 0 &&
+               strncmp(text, "Bearer ", 7) == 0) {
+        snprintf(of->bearer, sizeof of->bearer, "%s", text + 7);
     }
     return 0;
 }
@@ -313,11 +323,12 @@ static int take_frame(nghttp2_session *h2, const nghttp2_frame *frame, void *use
     return 0;
 }
 
-/* Takes back what the stream asked for, but for what the repository does. */
+/* Takes back what the stream asked for, but for what the repository or the profiler
+ * does. */
 static void forget_asks(stream *of) {
     for (ask *next, *each = of->asks; each; each = next) {
         next = each->next;
-        if (!each->errand) {
+        if (!each->errand && !each->job) {
             runner_forget(of->peer->lane->runner, &each->infer);
             pool_free(&each->infer.memory);
             stream_leave(each);

@@ -245,32 +245,39 @@ static void take_sharing(stream *of, const method *which, const uint8_t *data,
 /* ---- the table ---- */
 
 static const method methods[] = {
-    { "ModelInfer", false, take_infer, 0 },
-    { "ModelStreamInfer", true, take_infer, 0 },
-    { "ServerLive", false, take_description, ASK_LIVE },
-    { "ServerReady", false, take_description, ASK_READY },
-    { "ServerMetadata", false, take_description, ASK_SERVER },
-    { "ModelReady", false, take_description, ASK_MODEL_READY },
-    { "ModelMetadata", false, take_description, ASK_MODEL },
-    { "ModelConfig", false, take_description, ASK_CONFIG },
-    { "ModelStatistics", false, take_description, ASK_STATISTICS },
-    { "RepositoryIndex", false, take_description, ASK_INDEX },
-    { "RepositoryModelLoad", false, take_control, ASK_LOAD },
-    { "RepositoryModelUnload", false, take_control, ASK_UNLOAD },
-    { "SystemSharedMemoryRegister", false, take_sharing, ASK_SHARE },
-    { "SystemSharedMemoryUnregister", false, take_sharing, ASK_UNSHARE },
-    { "SystemSharedMemoryStatus", false, take_sharing, ASK_SHARED },
+    { "ModelInfer", false, take_infer, 0, NULL },
+    { "ModelStreamInfer", true, take_infer, 0, NULL },
+    { "ServerLive", false, take_description, ASK_LIVE, NULL },
+    { "ServerReady", false, take_description, ASK_READY, NULL },
+    { "ServerMetadata", false, take_description, ASK_SERVER, NULL },
+    { "ModelReady", false, take_description, ASK_MODEL_READY, NULL },
+    { "ModelMetadata", false, take_description, ASK_MODEL, NULL },
+    { "ModelConfig", false, take_description, ASK_CONFIG, NULL },
+    { "ModelStatistics", false, take_description, ASK_STATISTICS, NULL },
+    { "RepositoryIndex", false, take_description, ASK_INDEX, NULL },
+    { "RepositoryModelLoad", false, take_control, ASK_LOAD, NULL },
+    { "RepositoryModelUnload", false, take_control, ASK_UNLOAD, NULL },
+    { "SystemSharedMemoryRegister", false, take_sharing, ASK_SHARE, NULL },
+    { "SystemSharedMemoryUnregister", false, take_sharing, ASK_UNSHARE, NULL },
+    { "SystemSharedMemoryStatus", false, take_sharing, ASK_SHARED, NULL },
 };
 
-const method *method_find(const char *path) {
-    static const char service[] = "/inference.GRPCInferenceService/";
-    if (strncmp(path, service, sizeof service - 1) != 0) {
+static const method *find_in(const service *of, const char *path) {
+    size_t length = strlen(of->prefix);
+    if (strncmp(path, of->prefix, length) != 0) {
         return NULL;
     }
-    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
-        if (strcmp(path + sizeof service - 1, methods[i].name) == 0) {
-            return &methods[i];
+    for (size_t i = 0; i < of->count; i++) {
+        if (strcmp(path + length, of->methods[i].name) == 0) {
+            return &of->methods[i];
         }
     }
     return NULL;
+}
+
+const method *method_find(const lane *in, const char *path) {
+    static const service own = { "/inference.GRPCInferenceService/", methods,
+                                 sizeof methods / sizeof *methods };
+    const method *found = find_in(&own, path);
+    return found || !in->beside ? found : find_in(in->beside, path);
 }

@@ -49,13 +49,17 @@ typedef struct stream {
     char words[WORDS];
     struct ask *asks; /* under way */
     size_t ask_count;
+    char bearer[128];                /* the token of its authorization, or "" */
+    void *own;                       /* of the method, until it calls */
+    void (*drop)(struct stream *of); /* this, or NULL */
 } stream;
 
 /* A message of a stream that is worked on. */
 typedef struct ask {
     stream *of;
     request infer;
-    errand *errand; /* the repository's, or NULL */
+    errand *errand;  /* the repository's, or NULL */
+    struct job *job; /* the profiler's, or NULL */
     struct ask *next;
 } ask;
 
@@ -65,10 +69,19 @@ struct method {
     /* Answers a message, at once or later. */
     void (*take)(stream *of, const method *which, const uint8_t *data, size_t size);
     int detail; /* of the methods that share a function */
+    /* Answers a stream whose last message was taken; NULL: each message is answered. */
+    void (*end)(stream *of);
 };
 
+/* Methods that stand beside those of the protocol. */
+typedef struct service {
+    const char *prefix; /* "/package.Service/" */
+    const method *methods;
+    size_t count;
+} service;
+
 /* The method of "/package.Service/Name", or NULL. */
-const method *method_find(const char *path);
+const method *method_find(const lane *in, const char *path);
 
 /* Of peer.c: more of `out` is there, or the call has ended with these words. */
 void stream_push(stream *of);

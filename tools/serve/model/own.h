@@ -18,6 +18,8 @@ typedef struct own_options {
  * nothing is left. */
 bool own_artifact(const own_options *options, const char *from,
                   const model_config *config, const char *to, char words[WORDS]);
+/* Where `ingot` is: it lies beside this program. */
+void own_find_compiler(char out[4096]);
 /* Ends a child that compiles now, from any thread; what it makes fails. */
 void own_stop(void);
 

@@ -1,0 +1,400 @@
+"""ingot worker: sessions, uploads, loads and runs as octoml-profile's clients ask for them.
+
+The second backend is a stand-in for onnxruntime that does what its input says: it gives
+other numbers, hangs, crashes, or takes memory.  Messages of an ordinary session are golden
+(worker.log; INGOT_BLESS=1 writes it).  INGOT_OCTOML names the unpacked source of
+octoml-profile 0.2.2, whose own client is then tried.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import hashlib
+import os
+import pathlib
+import random
+import re
+import signal
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+from harness import BUILD, PATIENCE, TMP, Server, check, finish, floats, grpc, skip
+
+HERE = pathlib.Path(__file__).parent
+OTHER, HANG, CRASH, BLOAT = 7, 1001, 1002, 1003
+STAND_IN = f"""
+import numpy, os, time
+class SessionOptions:
+    def add_session_config_entry(self, *unused): pass
+class InferenceSession:
+    def __init__(self, path, options, providers):
+        if b"fail here" in open(path, "rb").read(): raise ValueError("no model of mine")
+    def get_inputs(self): return []
+    def run(self, wanted, feed):
+        x = feed["x"]
+        what = x.flat[0] if x.size else 0
+        if what == {HANG}: time.sleep(1000)
+        if what == {CRASH}: os.abort()
+        if what == {BLOAT}: held = bytearray(4 << 30)
+        return [numpy.maximum(x, 0) + (1 if what == {OTHER} else 0)]
+"""
+
+
+def write_python():
+    """A Python that has the stand-in: the worker runs it as `PYTHON -I -c …`."""
+    packages = TMP / "packages"
+    packages.mkdir()
+    (packages / "onnxruntime.py").write_text(STAND_IN)
+    path = TMP / "python"
+    path.write_text(f'#!/bin/sh\nshift\nPYTHONPATH={packages} exec {sys.executable} "$@"\n')
+    path.chmod(0o755)
+    return path
+
+
+def field(number, value):
+    """A field of protobuf: a number, a text, or a message that is its fields."""
+    if isinstance(value, int):
+        return bytes([number << 3, value])
+    data = value.encode() if isinstance(value, str) else b"".join(value)
+    return bytes([number << 3 | 2, len(data)]) + data
+
+
+def write_model():
+    """y = relu(x) of [B, 4], as ONNX."""
+    def port(name):
+        shape = [field(1, [field(2, "B")]), field(1, [field(1, 4)])]
+        return [field(1, name), field(2, [field(1, [field(1, 1), field(2, shape)])])]
+    node = [field(1, "x"), field(2, "y"), field(4, "Relu")]
+    graph = [field(1, node), field(2, "g"), field(11, port("x")), field(12, port("y"))]
+    model = b"".join([field(1, 8), field(7, graph), field(8, [field(1, ""), field(2, 17)])])
+    (TMP / "model.onnx").write_bytes(model)
+    return model
+
+
+class Client:
+    """Calls, and what they said."""
+
+    def __init__(self, server, user=""):
+        self.channel = grpc.insecure_channel(f"127.0.0.1:{server.grpc_port}")
+        self.metadata = [("authorization", f"Bearer {user}")] if user else []
+        self.log = []
+
+    def call(self, name, request, answer=None, timeout=PATIENCE):
+        """The answer, or the error."""
+        answer = answer or pb.Empty
+        parts = request if isinstance(request, list) else None
+        make = self.channel.stream_unary if parts else self.channel.unary_unary
+        method = make(f"/octoml_profile.RemoteInference/{name}",
+                      request_serializer=lambda message: message.SerializeToString(),
+                      response_deserializer=answer.FromString)
+        try:
+            said = method(iter(parts) if parts else request, timeout=timeout,
+                          metadata=self.metadata)
+        except grpc.RpcError as error:
+            said = error
+        self.log.append((name, parts or [request], said))
+        return said
+
+    def backends(self):
+        return self.call("ListSupportedBackends", pb.Empty(), pb.BackendList)
+
+    def open(self, *names, **options):
+        specs = [pb.BackendSpec(hardware_platform="here", software_backend=n,
+                                backend_options=[pb.BackendOption(key=k, value=v)
+                                                 for k, v in options.items()])
+                 for n in names]
+        return self.call("CreateSession", pb.CreateSessionRequest(backends=specs),
+                         pb.CreateSessionReply)
+
+    def session(self, *names):
+        self.uuid = self.open(*names).result_value.session_uuid
+        return self.uuid
+
+    def wait(self):
+        return self.call("WaitUntilSessionReady", pb.SessionName(session_uuid=self.uuid),
+                         pb.SessionState)
+
+    def cached(self, data, filename="model.onnx", model=1):
+        return self.call("LoadCachedModelComponent", pb.Component(
+            session_uuid=self.uuid, model_id=model, model_component_id=1,
+            sha256_hash=hashlib.sha256(data).digest(), filename=filename), pb.LoadReply)
+
+    def upload(self, data, filename="model.onnx", model=1):
+        step = 1 << 20
+        chunks = [data[i:i + step] for i in range(0, len(data), step)] or [b""]
+        parts = [pb.ComponentPart(chunk=c) for c in chunks]
+        parts[0].session_uuid, parts[0].model_id = self.uuid, model
+        parts[0].model_component_id, parts[0].filename = 1, filename
+        return self.call("LoadModelComponent", parts, pb.LoadReply)
+
+    def load(self, model=1, skip=b"", form=1):
+        return self.call("LoadModel", pb.LoadModelRequest(
+            session_uuid=self.uuid, model_id=model, model_format=form, input_names=["x"],
+            output_names=["y"], backends_to_skip_bitmask=skip), pb.LoadReply)
+
+    def request(self, rows, model=1, repeats=3, **more):
+        data = b"".join(floats(*row) for row in rows)
+        tensor = pb.Tensor(dtype=2, shape=[len(rows), 4], data=data)
+        return pb.RunRequest(session_uuid=self.uuid, model_id=model, num_repeats=repeats,
+                             num_warmups=1, mode=1, inputs=[pb.Value(tensor=tensor)], **more)
+
+    def run(self, rows, **more):
+        return self.call("Run", self.request(rows, **more), pb.RunReply)
+
+    def beat(self):
+        return self.call("Heartbeat", pb.SessionName(session_uuid=self.uuid))
+
+    def close(self):
+        return self.call("CloseSession", pb.SessionName(session_uuid=self.uuid))
+
+
+def code(said):
+    return said.code().name if isinstance(said, grpc.RpcError) else "OK"
+
+
+def values(result):
+    tensor = result.result_value.outputs[0].tensor
+    return list(struct.unpack(f"{len(tensor.data) // 4}f", tensor.data))
+
+
+def errors(said):
+    """The words of each backend, "" where it went well."""
+    return [r.error_value.message if r.HasField("error_value") else ""
+            for r in said.result_per_backend]
+
+
+def start(*words):
+    return Server("worker", "--host", "here", "--python", PYTHON, "--quiet", *words,
+                  program=BUILD / "ingot")
+
+
+# ---- an ordinary session ----
+
+def text_of_log(log, model):
+    """Without what differs from run to run."""
+    lines = []
+    for name, requests, said in log:
+        lines.append(f"== {name}")
+        lines += [str(m) for m in requests]
+        lines += ["--", code(said) if isinstance(said, grpc.RpcError) else str(said)]
+    text = "\n".join(lines).replace(str(model), "…")
+    text = re.sub(r'session_uuid: ".*"', 'session_uuid: "…"', text)
+    text = re.sub(r'(chunk|sha256_hash): ".*"', r'\1: "…"', text)
+    return re.sub(r"(run_times_nanos|_nanos|memory_bytes): \d+", r"\1: N", text) + "\n"
+
+
+def takes_a_session(server, model):
+    client = Client(server)
+    listed = client.backends()
+    check("two backends and a preset", [b.software_backend for b in listed.backends][:2] ==
+          ["ingot-cpu", "onnxrt-cpu"] and listed.presets[0].preset_name == "default", listed)
+    client.session("ingot-cpu", "onnxrt-cpu")
+    check("ready at once", client.wait().ready)
+    check("a component that is not there", code(client.cached(model)) == "NOT_FOUND")
+    check("uploaded", errors(client.upload(model)) == ["", ""])
+    check("loaded", errors(client.load()) == ["", ""], client.log[-1])
+    said = client.run([[-1, 2, -3, 4]])
+    check("results", [values(r) for r in said.result_per_backend] == [[0, 2, 0, 4]] * 2, said)
+    result = said.result_per_backend[1].result_value
+    check("as many times as repeats", len(result.run_times_nanos) == 3)
+    check("medians and 95th percentiles of them",
+          result.p50_nanos == sorted(result.run_times_nanos)[1] and
+          result.p95_nanos in result.run_times_nanos)
+    check("no difference", result.max_difference == 0 and result.HasField("max_difference"))
+    check("a heartbeat", code(client.beat()) == "OK")
+    check("closed", code(client.close()) == "OK")
+    check("and gone", code(client.beat()) == "FAILED_PRECONDITION")
+    golden(text_of_log(client.log, model))
+    client.session("onnxrt-cpu")
+    check("in a new session the component is there", code(client.cached(model)) == "OK")
+    client.close()
+
+
+def golden(text):
+    path = HERE / "worker.log"
+    if os.environ.get("INGOT_BLESS"):
+        path.write_text(text)
+    expected = path.read_text().splitlines() if path.exists() else []
+    got = text.splitlines()
+    off = next((i for i, (a, b) in enumerate(zip(expected + [""], got + [""])) if a != b),
+               None)
+    check("the messages are those of worker.log", expected == got,
+          off is not None and f"line {off + 1}: {got[off:off + 1]}")
+
+
+# ---- what may go wrong ----
+
+def refuses(server, model):
+    client = Client(server)
+    check("a backend that is not there", client.open("tpu").error_value.code == 3)
+    check("an option that is not there",
+          client.open("ingot-cpu", fp16="").error_value.code == 3)
+    check("no backend at all", code(client.open()) == "INVALID_ARGUMENT")
+    check("a quota", client.open(*["ingot-cpu"] * 5).error_value.code == 4)
+    client.uuid = b"no session"
+    check("no such session", code(client.run([[0] * 4])) == "FAILED_PRECONDITION")
+    client.session("ingot-cpu", "onnxrt-cpu")
+    other = Client(server, "another")
+    other.uuid = client.uuid
+    check("another user's session", code(other.beat()) == "FAILED_PRECONDITION")
+    for name in ("../x", "/x", "a/../../x", "", ".", "a//b"):
+        check(f"a name that leads out: '{name}'",
+              code(client.upload(model, name)) == "INVALID_ARGUMENT")
+    check("a run before a load", all("not loaded" in e for e in errors(client.run([[0] * 4]))))
+    check("a load before an upload", all(errors(client.load())), errors(client.load()))
+    client.upload(b"fail here", model=2)
+    said = errors(client.load(model=2))
+    check("what is no model", all(said) and "no model of mine" in said[1], said)
+    client.upload(model)
+    check("a format of somebody else's", all(errors(client.load(form=2))))
+    said = client.load(skip=b"\x01")
+    check("a backend that is skipped", said.result_per_backend[0].HasField("skipped") and
+          not said.result_per_backend[1].HasField("skipped"))
+    client.load()
+    check("an input map", values(client.run([[1] * 4], input_map_per_backend=[
+        pb.InputMap(input_value_indices=[0])] * 2).result_per_backend[0]) == [1] * 4)
+    for places in ([1], [-1], [0, 0], []):
+        check(f"an input map of {places}", all(errors(client.run(
+            [[1] * 4], input_map_per_backend=[pb.InputMap(input_value_indices=places)] * 2))))
+    odd = client.request([[1] * 4])
+    odd.inputs[0].tensor.shape[0] = -1
+    check("a negative extent", all(errors(client.call("Run", odd, pb.RunReply))))
+    check("too many repeats", code(client.run([[1] * 4], repeats=1 << 40)) ==
+          "INVALID_ARGUMENT")
+    check("no rows", [values(r) for r in client.run([]).result_per_backend] == [[], []])
+    special = [float("nan"), float("inf"), -0.0, float("-inf")]
+    result = client.run([special]).result_per_backend[1].result_value
+    check("NaN and infinities are no difference", result.max_difference == 0, result)
+    result = client.run([[OTHER, 0, 0, 0]]).result_per_backend[1].result_value
+    check("a difference is told", result.max_difference == 1, result)
+    check("broken bytes", code(client.call("Run", Raw(b"\xff" * 9), pb.RunReply)) ==
+          "INVALID_ARGUMENT")
+    check("no such method", code(client.call("Runs", pb.Empty())) == "UNIMPLEMENTED")
+    client.close()
+
+
+class Raw:
+    def __init__(self, data):
+        self.data = data
+
+    def SerializeToString(self):  # noqa: N802: protobuf's name
+        return self.data
+
+
+def queues(server, model):
+    first, second = Client(server, "a"), Client(server, "b")
+    first.session("onnxrt-cpu")
+    opened = second.open("onnxrt-cpu").result_value
+    second.uuid = opened.session_uuid
+    check("the second waits", not opened.ready)
+    check("and may not load", code(second.load()) == "FAILED_PRECONDITION")
+    waiter = threading.Thread(target=second.wait)
+    waiter.start()
+    time.sleep(0.2)
+    begin = time.monotonic()
+    first.close()
+    waiter.join()
+    check("until the first has closed", second.log[-1][2].ready and
+          time.monotonic() - begin < 2, second.log[-1])
+    third = Client(server, "c")
+    third.session("onnxrt-cpu")
+    check("a session without a heartbeat ends", third.wait().ready or third.wait().ready)
+    check("and its user is told", code(second.beat()) == "FAILED_PRECONDITION")
+    third.close()
+
+
+def children(server):
+    """Processes that run backends."""
+    found = []
+    for entry in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = entry.read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        if int(fields[1]) == server.process.pid and fields[0] != "Z":
+            found.append(int(entry.parent.name))
+    return found
+
+
+def survives(server, model):
+    """Jobs that hang, crash or bloat fail, and the next succeed."""
+    client = Client(server)
+    client.session("onnxrt-cpu")
+    client.upload(model)
+    client.load()
+    good = [[1, -1, 0, 2]]
+    for what, words in ((HANG, "--job-seconds"), (CRASH, "signal 6"), (BLOAT, "MemoryError")):
+        said = errors(client.run([[what, 0, 0, 0]]))
+        check(f"{words} is told", words in said[0], said)
+        check("and the next one succeeds", errors(client.run(good)) == [""])
+    call = threading.Thread(target=client.run, args=([[HANG, 0, 0, 0]],))
+    call.start()
+    time.sleep(0.3)
+    begin = time.monotonic()
+    os.kill(children(server)[0], signal.SIGKILL)
+    call.join()
+    check("a killed child's job fails within a second", time.monotonic() - begin < 1 and
+          "signal 9" in errors(client.log[-1][2])[0], client.log[-1])
+    check("the next one succeeds", errors(client.run(good)) == [""])
+    runs_many(client, good)
+    client.close()
+    check("children end with their session", server.await_that(lambda: not children(server)))
+
+
+def runs_many(client, good):
+    count = 10000 if os.environ.get("INGOT_FULL") == "1" else 200
+    draw, wrong = random.Random(1), 0
+    for _ in range(count):
+        is_bad = draw.random() < 0.01
+        rows = [[draw.choice((HANG, CRASH, BLOAT)), 0, 0, 0]] if is_bad else good
+        client.log.clear()
+        wrong += bool(errors(client.run(rows, repeats=1))[0]) != is_bad
+    check(f"{count} jobs, of which 1 % are bad: only those fail", wrong == 0, wrong)
+
+
+def keeps_components(server):
+    client = Client(server)
+    client.session("onnxrt-cpu")
+    first, second = b"1" * 700_000, b"2" * 700_000
+    check("a component", code(client.upload(first, "a")) == "OK" and
+          code(client.cached(first, "a")) == "OK")
+    client.upload(second, "weights/b")
+    check("the older one makes room", code(client.cached(first, "a")) == "NOT_FOUND" and
+          code(client.cached(second, "b")) == "OK")
+    check("one that is too large", code(client.upload(b"3" * 1_100_000)) ==
+          "RESOURCE_EXHAUSTED")
+    check("an empty one", code(client.upload(b"")) == "OK")
+    client.close()
+
+
+def serves_octoml(server):
+    """The original client, unchanged."""
+    source = os.environ.get("INGOT_OCTOML")
+    if not source:
+        skip("octoml-profile's client", "INGOT_OCTOML does not name its source")
+        return
+    script = HERE / "octoml_client.py"
+    said = subprocess.run([sys.executable, script, source, f"127.0.0.1:{server.grpc_port}",
+                           TMP / "model.onnx"], capture_output=True, text=True)
+    check("octoml-profile's client", said.returncode == 0 and "good" in said.stdout,
+          said.stderr)
+
+
+if not grpc:
+    skip("ingot worker", "python3-grpcio is absent")
+    finish()
+import profile_pb2 as pb  # noqa: E402
+PYTHON, MODEL = write_python(), write_model()
+worker = start("--quota", 4, "--components", 1, "--session-seconds", 3)
+takes_a_session(worker, MODEL)
+refuses(worker, MODEL)
+queues(worker, MODEL)
+keeps_components(worker)
+serves_octoml(worker)
+check("an end", worker.stop() == 0)
+worker = start("--job-seconds", 4, "--child-memory", 2048)
+survives(worker, MODEL)
+check("an end after crashes", worker.stop() == 0)
+check("which leaves nothing", not list(TMP.glob("ingot-serve-*")))
+finish()
