@@ -6,6 +6,7 @@ them.
 SPDX-License-Identifier: Apache-2.0
 """
 import csv
+import importlib.util
 import io
 import json
 import os
@@ -14,6 +15,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 import warnings
 
@@ -154,6 +156,95 @@ class Programs(unittest.TestCase):
 
     def test_simple(self):
         self.check("simple")
+
+
+SERVER = pathlib.Path(os.environ.get("INGOT_BUILD", HERE.parents[1] / "build/release"),
+                      "ingot-serve")
+HAS_GRPC = all(importlib.util.find_spec(name) for name in ("grpc", "google"))
+
+
+@unittest.skipUnless(torch and HAS_GRPC and SERVER.exists(),
+                     "torch, grpcio or ingot-serve is not there")
+class Remote(unittest.TestCase):
+    """On an `ingot worker`."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.worker = subprocess.Popen(
+            [SERVER.with_name("ingot"), "worker", "--host", "remote", "--quiet", "--python",
+             sys.executable, "--http-port", "-1", "--grpc-port", "0"],
+            stdout=subprocess.PIPE, text=True)
+        cls.address = cls.worker.stdout.readline().strip().removeprefix("grpc://")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.worker.terminate()
+        cls.worker.wait()
+        cls.worker.stdout.close()
+
+    def test_hello(self):
+        """The program as it is, its table with the worker's backends."""
+        there = {**os.environ, "INGOT_PROFILE_SERVER": self.address}
+        done = subprocess.run([sys.executable, "-W", "ignore", HERE / "programs/hello.py"],
+                              text=True, capture_output=True, env=there)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("local/", done.stdout)
+        usable = profile.get_supported_backends()
+        said = without_times(done.stdout.replace("remote/", "local/"), usable)
+        text = (HERE / "goldens/hello.txt").read_text(encoding="utf-8")
+        self.assertEqual(said, without_times(text, usable))
+
+    def session(self, *names):
+        return profile.RemoteInferenceSession([f"remote/{n}" for n in names],
+                                              server_addr=self.address)
+
+    def test_results(self):
+        weight = torch.randn(6, 4)
+
+        @profile.accelerate
+        def predict(x, ids):
+            return torch.relu(x @ weight).sum(1) + ids.to(torch.float32), ids * 2, x > 0
+
+        for backend in ("ingot-cpu", "torch-eager-cpu"):
+            with self.session(backend) as session, profile.remote_inference(session):
+                for rows in (3, 1, 0):
+                    x, ids = torch.randn(rows, 6), torch.arange(rows)
+                    x[:1, 0] = float("nan")
+                    expected = torch.relu(x @ weight).sum(1) + ids, ids * 2, x > 0
+                    for got, want in zip(predict(x, ids), expected):
+                        self.assertEqual(got.dtype, want.dtype)
+                        torch.testing.assert_close(got, want, equal_nan=True)
+
+    def test_weights_that_change(self):
+        layer = torch.nn.Linear(4, 2)
+        predict = profile.accelerate(lambda x: layer(x))
+        x = torch.randn(3, 4)
+        with self.session("ingot-cpu") as session, profile.remote_inference(session):
+            for _ in range(2):
+                torch.testing.assert_close(predict(x), torch.nn.functional.linear(
+                    x, layer.weight, layer.bias))
+                with torch.no_grad():
+                    layer.weight.mul_(2)
+
+    def test_failures(self):
+        with self.assertRaisesRegex(ValueError, "no machine 'r6i.large'"):
+            with profile.remote_profile(backends="r6i.large/x", server_addr=self.address):
+                pass
+        with self.assertRaisesRegex(ValueError, "remote/ingot-cpu"):
+            self.session("tpu")
+        with self.session("ingot-cpu") as session, \
+                profile.remote_profile(session, print_results_to=None) as handle:
+            profile.accelerate(lambda x: x + 1)(torch.ones(2, dtype=torch.bfloat16))
+        self.assertIn("bfloat16", str(handle.report().runtime_errors))
+
+    def test_machine_comes_free(self):
+        first, second = self.session("ingot-cpu"), self.session("ingot-cpu")
+        first.connect()
+        closer = threading.Timer(0.5, first.close)
+        closer.start()
+        second.connect()
+        second.close()
+        closer.join()
 
 
 @unittest.skipUnless(torch, "torch is not installed")
@@ -317,8 +408,8 @@ class Measuring(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "no machine 'r6i.large'"):
             with profile.remote_profile(session):
                 pass
-        with self.assertRaises(NotImplementedError):
-            profile.RemoteInferenceSession(server_addr="host:1")
+        with self.assertRaisesRegex(ValueError, "server_addr '127.0.0.1:1'"):
+            profile.RemoteInferenceSession(server_addr="127.0.0.1:1")
         with self.assertRaisesRegex(ValueError, "not both"):
             with profile.remote_profile(session, backends="local/ingot-cpu"):
                 pass

@@ -17,6 +17,7 @@ session, in turn and never at once, and the table tells where the time goes.
     spec.py       "local/onnxrt-cpu[threads=2]"
     engines.py    the backends of this machine
     session.py    RemoteInferenceSession, and the interface of what measures
+    remote.py     the backends of a machine elsewhere
     graph.py      a graph of dynamo, in the forms that the engines take
     capture.py    accelerate, remote_profile, remote_inference
     record.py     runs, grouped by the graphs that they went through

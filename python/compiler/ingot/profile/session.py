@@ -4,6 +4,7 @@ SPDX-License-Identifier: Apache-2.0
 """
 import abc
 import dataclasses
+import importlib.util
 import os
 import sys
 import time
@@ -36,6 +37,12 @@ class Connection(abc.ABC):
     @abc.abstractmethod
     def check(self, spec):
         """ValueError where it names no backend of this connection, or a wrong option."""
+
+    def open(self, specs):
+        """Before the first graph: those that will be asked for.  May wait for a machine."""
+
+    def close(self):
+        """Gives the machine back."""
 
     @abc.abstractmethod
     def run(self, graph, inputs, specs, warmups, repeats):
@@ -146,21 +153,28 @@ class RemoteInferenceSession:
         "local/ingot-cpu[threads=2]", without which torch.get_num_threads() counts.  None:
         ingot, onnxruntime and torch in this process, as far as they are installed.
 
-    Machines other than "local" are looked for when the session is first used.  Raises
-    ValueError for what names no backend.
+    server_addr: "host:port" of an `ingot worker`, whose backends are then there, too, and
+        whose preset "default" counts where `backends` is None; None: INGOT_PROFILE_SERVER.
+    insecure: without TLS; None: where the address is this machine.
+    access_token: whose session it is; None: INGOT_PROFILE_TOKEN.
+
+    The worker's machine is asked for when the session is first used, and may have to be
+    waited for.  Raises ValueError for what names no backend, and where the worker is out of
+    reach.
     """
 
     def __init__(self, backends=None, server_addr=None, insecure=None, access_token=None):
-        if server_addr is not None:
-            raise NotImplementedError("server_addr: machines elsewhere are not supported "
-                                      "yet; without it graphs run in this process")
-        self.insecure, self.access_token = insecure, access_token
-        names = get_default_backends() if backends is None else backends
+        self._connections = {"local": LocalConnection()}
+        remote = _reach(server_addr, insecure, access_token)
+        if remote is not None:
+            self._connections.update(dict.fromkeys(remote.hardware(), remote))
+        if backends is None:
+            backends = remote.defaults() if remote else get_default_backends()
+        names = backends
         names = [names] if isinstance(names, (str, BackendSpec)) else list(names)
         self._specs = [BackendSpec.parse(name) for name in names]
         if not self._specs:
             raise ValueError("a session has one backend or more")
-        self._connections = {"local": LocalConnection()}
         for spec in self._specs:
             if spec.hardware in self._connections:
                 self._connections[spec.hardware].check(spec)
@@ -182,12 +196,16 @@ class RemoteInferenceSession:
             if spec.hardware not in self._connections:
                 raise ValueError(f"'{spec}': no machine '{spec.hardware}' is in reach; "
                                  f"there are: {', '.join(get_supported_backends())}")
+        for hardware, connection in self._connections.items():
+            connection.open([s for s in self._specs if s.hardware == hardware])
 
     def run(self, graph, inputs, warmups, repeats):
         """{spec: Outcome} in the order of the backends."""
         outcomes = {}
         for hardware, connection in self._connections.items():
             specs = [s for s in self._specs if s.hardware == hardware]
+            if not specs:
+                continue
             outcomes.update(connection.run(graph, inputs, specs, warmups, repeats))
         return {spec: outcomes[spec] for spec in self._specs}
 
@@ -199,6 +217,8 @@ class RemoteInferenceSession:
         print_supported_backends(file)
 
     def close(self):
+        for connection in self._connections.values():
+            connection.close()
         self._is_closed, self._connections = True, {}
 
     def __enter__(self):
@@ -208,13 +228,39 @@ class RemoteInferenceSession:
         self.close()
 
 
-def get_supported_backends():
-    """Names of the backends that can be used here."""
-    return [name for name, missing in LocalConnection().supported().items() if not missing]
+def _reach(server_addr, insecure, access_token):
+    """The worker's connection; None: none is named."""
+    address = server_addr or os.environ.get("INGOT_PROFILE_SERVER")
+    if not address:
+        return None
+    missing = [name for name, module in (("grpcio", "grpc"), ("protobuf", "google.protobuf"))
+               if importlib.util.find_spec(module.partition(".")[0]) is None]
+    if missing:
+        raise ValueError(f"server_addr '{address}' needs {' and '.join(missing)}: "
+                         "pip install 'ingot[remote]'")
+    from .remote import RemoteConnection
+    return RemoteConnection(address, insecure,
+                            access_token or os.environ.get("INGOT_PROFILE_TOKEN"))
 
 
-def get_default_backends():
+def get_supported_backends(server_addr=None, insecure=None, access_token=None):
+    """Names of the backends that can be used here, and on the worker, if one is named."""
+    remote = _reach(server_addr, insecure, access_token)
+    names = [n for n, missing in LocalConnection().supported().items() if not missing]
+    if remote is not None:
+        names += remote.supported()
+        remote.close()
+    return names
+
+
+def get_default_backends(server_addr=None, insecure=None, access_token=None):
+    """Those of a session without backends."""
     from .engines import DEFAULTS
+    remote = _reach(server_addr, insecure, access_token)
+    if remote is not None:
+        names = remote.defaults()
+        remote.close()
+        return names
     usable = get_supported_backends()
     return [f"local/{name}" for name in DEFAULTS if f"local/{name}" in usable]
 
