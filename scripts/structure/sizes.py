@@ -22,6 +22,8 @@ MAX_NESTING = 4
 # Functions that a library calls, and whose parameters it fixes.
 CALLED_BACK = {("tools/serve/grpc/peer.c", "give_data"),
                ("tools/serve/grpc/peer.c", "take_header"),
+               ("tools/serve/client/call.c", "give_messages"),
+               ("tools/serve/client/call.c", "take_header"),
                ("tools/serve/http/door.c", "take_request")}
 MAX_COLUMNS = 88
 WRITTEN_BY_FUZZERS = "tests/fuzz/corpus/"  # as many files as the fuzzer finds use for

@@ -8,6 +8,7 @@ octoml-profile 0.2.2, whose own client is then tried.
 SPDX-License-Identifier: Apache-2.0
 """
 import hashlib
+import json
 import os
 import pathlib
 import random
@@ -368,6 +369,29 @@ def keeps_components(server):
     client.close()
 
 
+def profiles_remotely(server):
+    def profile(*words):
+        done = subprocess.run(
+            [BUILD / "ingot", "profile", TMP / "model.onnx", "--quiet", "--remote",
+             f"127.0.0.1:{server.grpc_port}", "--seconds", "0.05", "--json", *words],
+            capture_output=True, text=True)
+        return done.returncode, done.stdout
+
+    status, text = profile("--batch", "3")
+    rows = json.loads(text)["results"] if status == 0 else []
+    check("ingot profile --remote times the default backends", [r["backend"] for r in rows] ==
+          ["here/ingot-cpu", "here/onnxrt-cpu"] and all(r["runs"] for r in rows) and
+          rows[1]["max_difference"] == 0, (status, text))
+    status, text = profile("--backend", "here/onnxrt-cpu[threads=1]", "--input",
+                           f"x=f32[1,4]={OTHER},0,0,0")
+    check("and those that are named", status == 0 and "[threads=1]" in text, text)
+    status, text = profile("--backend", "here/tpu")
+    check("a backend that is not there", status == 3, (status, text))
+    status, text = profile("--backend", "here/onnxrt-cpu", "--input",
+                           f"x=f32[1,4]={CRASH},0,0,0")
+    check("one that crashes", status == 3 and "signal 6" in text, (status, text))
+
+
 def serves_octoml(server):
     """The original client, unchanged."""
     source = os.environ.get("INGOT_OCTOML")
@@ -391,6 +415,7 @@ takes_a_session(worker, MODEL)
 refuses(worker, MODEL)
 queues(worker, MODEL)
 keeps_components(worker)
+profiles_remotely(worker)
 serves_octoml(worker)
 check("an end", worker.stop() == 0)
 worker = start("--job-seconds", 4, "--child-memory", 2048)

@@ -1,5 +1,6 @@
 /* ingot-serve: serves compiled models.  SPDX-License-Identifier: Apache-2.0 */
 #include "tools/serve/profile/engine.h"
+#include "tools/serve/profile/remote.h"
 #include "tools/serve/server.h"
 
 #include <string.h>
@@ -7,6 +8,9 @@
 int main(int argc, char **argv) {
     if (argc > 1 && strcmp(argv[1], "backend") == 0) {
         return engine_main(argc, argv); /* which the profiler starts */
+    }
+    if (argc > 1 && strcmp(argv[1], "remote") == 0) {
+        return remote_main(argc, argv); /* which ingot profile --remote starts */
     }
     serve_settings settings;
     int exit_status;

@@ -12,6 +12,7 @@
  * and `line` is taken from as many bytes as the program has constants, so both are
  * those of the cache which holds a small model.
  */
+#include "tools/ingot/bench/profile_remote.h"
 #include "tools/ingot/cli/streams.h"
 #include "tools/ingot/measure/clock.h"
 #include "tools/ingot/measure/profile_table.h"
@@ -28,6 +29,10 @@ static const option_row options[] = {
     COUNT("batch", 'b', batch_size, 1, INT32_MAX, "batch size (1)"),
     COUNT("threads", 0, threads, 0, MAX_THREADS, "threads of the session (1)"),
     REAL("seconds", seconds, has_seconds, "S", "time of the runs (2)"),
+    TEXT("remote", 0, remote, "HOST:PORT",
+         "time whole runs on the backends of an ingot worker instead"),
+    LIST("backend", backends, "HOST/SOFTWARE",
+         "with --remote: one of them (the worker's default ones)"),
     TEXT("sort", 0, sort, "order|time", "as the steps run (order), or by their time"),
     TEXT("trace", 0, trace, "FILE", "also write one warm run for trace viewers (JSON)"),
     TEXT("folded", 0, folded, "FILE", "also write stacks for flame graphs"),
@@ -298,7 +303,8 @@ static ig_status profile_model(const settings *given, const model *m,
         status = bind_inputs(given, m, &sizes, values);
     }
     if (status == IG_OK) {
-        status = profile_call(given, m, &values->with, why);
+        status = given->remote ? profile_remotely(given, m, &values->with, why)
+                               : profile_call(given, m, &values->with, why);
     }
     extents_fini(&sizes);
     return status == IG_OK && was_interrupted() ? IG_CANCELLED : status;

@@ -248,11 +248,10 @@ int options_read(const verb *which, int argc, char **argv, settings *out) {
 }
 
 void options_free(settings *given) {
-    const text_list lists[] = {
-        given->inputs,  given->limits,        given->dims,
-        given->modules, given->stores,        given->missing,
-        given->skips,   given->table_formats, given->arguments
-    };
+    const text_list lists[] = { given->backends, given->inputs,  given->limits,
+                                given->dims,     given->modules, given->stores,
+                                given->missing,  given->skips,   given->table_formats,
+                                given->arguments };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         free(lists[i].items);
     }

@@ -28,8 +28,8 @@ typedef struct settings {
         *folded, *html, *kernels, *topology, *constraints, *sample, *checkpoint,
         *model_file, *compat, *svg, *plan, *shard, *grad, *profile, *against,
         *check_command, *interpreter, *script, *loss, *data, *eval, *schedule, *begin,
-        *checkpoints;
-    text_list optimizers, inputs, limits, dims, modules, stores, missing;
+        *checkpoints, *remote;
+    text_list backends, optimizers, inputs, limits, dims, modules, stores, missing;
     double rtol, atol, seconds, arena;
     int64_t threads, sessions, interpreters, batch_size, state, column, rank,
         store_memory, deadline, ahead;

@@ -125,6 +125,7 @@ static bool fill_outputs(pool *memory, const json_t *from, uint8_t *at, size_t l
 
 /* NULL: the answer is broken, or memory ran out. */
 static Profile__ResultValue *read_result(job *what, const bytes *reply) {
+    what->memory.limit += 8 * reply->size; /* a time takes 3 bytes of text or more */
     Profile__ResultValue *made = pool_take(&what->memory, sizeof *made);
     frame_head head;
     memcpy(&head, reply->data, sizeof head);

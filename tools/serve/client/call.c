@@ -1,0 +1,240 @@
+/* A client of gRPC over nghttp2, without TLS.  SPDX-License-Identifier: Apache-2.0 */
+#include "tools/serve/client/call.h"
+
+#include "tools/serve/grpc/frame.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <nghttp2/nghttp2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { STATUS_UNKNOWN = 2, STATUS_UNAVAILABLE = 14, TOKEN_BYTES = 128 };
+
+struct client {
+    nghttp2_session *h2;
+    int socket;
+    char address[256], bearer[TOKEN_BYTES + 8];
+    /* Of the call at hand. */
+    const bytes *messages;
+    size_t at; /* bytes of them that are sent */
+    bytes reply;
+    int status; /* -1: none came yet */
+    char *words;
+    bool is_closed;
+};
+
+/* ---- nghttp2's callbacks ---- */
+
+static ssize_t send_bytes(nghttp2_session *h2, const uint8_t *data, size_t size,
+                          int flags, void *user) {
+    (void)h2;
+    (void)flags;
+    const client *of = user;
+    ssize_t sent = send(of->socket, data, size, MSG_NOSIGNAL);
+    return sent < 0 ? NGHTTP2_ERR_CALLBACK_FAILURE : sent;
+}
+
+static ssize_t give_messages(nghttp2_session *h2, int32_t id, uint8_t *to, size_t room,
+                             uint32_t *flags, nghttp2_data_source *from, void *user) {
+    (void)h2;
+    (void)id;
+    (void)from;
+    client *of = user;
+    size_t left = of->messages->size - of->at, size = left < room ? left : room;
+    memcpy(to, of->messages->data + of->at, size);
+    of->at += size;
+    if (of->at == of->messages->size) {
+        *flags |= NGHTTP2_DATA_FLAG_EOF;
+    }
+    return (ssize_t)size;
+}
+
+static int take_reply(nghttp2_session *h2, uint8_t flags, int32_t id,
+                      const uint8_t *data, size_t size, void *user) {
+    (void)h2;
+    (void)flags;
+    (void)id;
+    client *of = user;
+    return bytes_put(&of->reply, data, size) ? 0 : NGHTTP2_ERR_CALLBACK_FAILURE;
+}
+
+/* "%0A" of grpc-message as it was. */
+static void read_words(const char *from, size_t size, char *to) {
+    size_t count = 0;
+    unsigned byte;
+    for (size_t i = 0; i < size && count + 1 < WORDS; i++) {
+        bool is_escape = from[i] == '%' && i + 2 < size &&
+                         sscanf(from + i + 1, "%2x", &byte) == 1;
+        to[count++] = is_escape ? (char)byte : from[i];
+        i += is_escape ? 2 : 0;
+    }
+    to[count] = '\0';
+}
+
+static int take_header(nghttp2_session *h2, const nghttp2_frame *frame,
+                       const uint8_t *name, size_t name_size, const uint8_t *value,
+                       size_t size, uint8_t flags, void *user) {
+    (void)h2;
+    (void)frame;
+    (void)flags;
+    client *of = user;
+    if (name_size == 11 && memcmp(name, "grpc-status", 11) == 0) {
+        of->status = atoi((const char *)value);
+    } else if (name_size == 12 && memcmp(name, "grpc-message", 12) == 0) {
+        read_words((const char *)value, size, of->words);
+    }
+    return 0;
+}
+
+static int end_call(nghttp2_session *h2, int32_t id, uint32_t code, void *user) {
+    (void)h2;
+    (void)id;
+    (void)code;
+    ((client *)user)->is_closed = true;
+    return 0;
+}
+
+static bool open_http(client *of) {
+    enum { WINDOW = 1 << 30 };
+    nghttp2_session_callbacks *made;
+    nghttp2_settings_entry window = { NGHTTP2_SETTINGS_INITIAL_WINDOW_SIZE, WINDOW };
+    if (nghttp2_session_callbacks_new(&made) != 0) {
+        return false;
+    }
+    nghttp2_session_callbacks_set_send_callback(made, send_bytes);
+    nghttp2_session_callbacks_set_on_data_chunk_recv_callback(made, take_reply);
+    nghttp2_session_callbacks_set_on_header_callback(made, take_header);
+    nghttp2_session_callbacks_set_on_stream_close_callback(made, end_call);
+    int failed = nghttp2_session_client_new(&of->h2, made, of);
+    nghttp2_session_callbacks_del(made);
+    return !failed &&
+           nghttp2_submit_settings(of->h2, NGHTTP2_FLAG_NONE, &window, 1) == 0 &&
+           nghttp2_session_set_local_window_size(of->h2, NGHTTP2_FLAG_NONE, 0,
+                                                 WINDOW) == 0;
+}
+
+/* ---- connecting ---- */
+
+static int connect_to(const char *host, const char *port, char *words) {
+    struct addrinfo wish = { .ai_socktype = SOCK_STREAM }, *found = NULL;
+    int failed = getaddrinfo(host, port, &wish, &found), file = -1;
+    snprintf(words, WORDS, "%s:%s: %s", host, port, failed ? gai_strerror(failed) : "");
+    for (const struct addrinfo *each = found; each && file < 0; each = each->ai_next) {
+        file = socket(each->ai_family, each->ai_socktype | SOCK_CLOEXEC, 0);
+        if (file >= 0 && connect(file, each->ai_addr, each->ai_addrlen) != 0) {
+            snprintf(words, WORDS, "%s:%s: %s", host, port, strerror(errno));
+            close(file);
+            file = -1;
+        }
+    }
+    if (found) {
+        freeaddrinfo(found);
+    }
+    return file;
+}
+
+client *client_open(const char *address, const char *token, char words[WORDS]) {
+    const char *colon = strrchr(address, ':');
+    char host[200];
+    client *made = calloc(1, sizeof *made);
+    if (!colon || colon == address || (size_t)(colon - address) >= sizeof host ||
+        !made || (token && strlen(token) >= TOKEN_BYTES)) {
+        snprintf(words, WORDS, "'%.200s' is no HOST:PORT, or the token is too long",
+                 address);
+        free(made);
+        return NULL;
+    }
+    snprintf(host, sizeof host, "%.*s", (int)(colon - address), address);
+    snprintf(made->address, sizeof made->address, "%s", address);
+    snprintf(made->bearer, sizeof made->bearer, "Bearer %s", token ? token : "");
+    made->socket = connect_to(host, colon + 1, words);
+    if (made->socket < 0 || !open_http(made)) {
+        client_close(made);
+        return NULL;
+    }
+    return made;
+}
+
+void client_close(client *of) {
+    if (of) {
+        nghttp2_session_del(of->h2);
+        if (of->socket >= 0) {
+            close(of->socket);
+        }
+        bytes_free(&of->reply);
+        free(of);
+    }
+}
+
+/* ---- calls ---- */
+
+#define PAIR(name, value)                                                   \
+    {                                                                       \
+        (uint8_t *)(name), (uint8_t *)(value), strlen(name), strlen(value), \
+            NGHTTP2_NV_FLAG_NONE                                            \
+    }
+
+static bool submit_call(client *of, const char *path) {
+    nghttp2_nv pairs[] = {
+        PAIR(":method", "POST"),
+        PAIR(":scheme", "http"),
+        PAIR(":path", path),
+        PAIR(":authority", of->address),
+        PAIR("te", "trailers"),
+        PAIR("content-type", "application/grpc"),
+        PAIR("authorization", of->bearer),
+    };
+    nghttp2_data_provider data = { { .ptr = of }, give_messages };
+    bool has_token = strlen(of->bearer) > strlen("Bearer ");
+    return nghttp2_submit_request(of->h2, NULL, pairs, has_token ? 7 : 6, &data, NULL) >
+           0;
+}
+
+/* Sends and receives until the call has ended; false: the connection has. */
+static bool await_call(client *of) {
+    uint8_t data[64 << 10];
+    while (!of->is_closed) {
+        if (nghttp2_session_send(of->h2) != 0) {
+            return false;
+        }
+        ssize_t got = recv(of->socket, data, sizeof data, 0);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0 || nghttp2_session_mem_recv(of->h2, data, (size_t)got) < 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+int client_call(client *of, const char *path, const bytes *messages, bytes *reply,
+                char words[WORDS]) {
+    framing how = { .most = UINT32_MAX };
+    framed message;
+    of->messages = messages;
+    of->at = 0;
+    of->status = -1;
+    of->words = words;
+    of->is_closed = false;
+    bytes_clear(&of->reply);
+    *words = '\0';
+    if (!submit_call(of, path) || !await_call(of)) {
+        snprintf(words, WORDS, "%s: the connection ended", of->address);
+        return STATUS_UNAVAILABLE;
+    }
+    if (of->status != 0) {
+        return of->status > 0 ? of->status : STATUS_UNKNOWN;
+    }
+    bytes_clear(reply);
+    if (!frame_read(&how, &of->reply, 0, &message) ||
+        !bytes_put(reply, message.data, message.size)) {
+        snprintf(words, WORDS, "%s: an answer that is no message of gRPC", of->address);
+        return STATUS_UNKNOWN;
+    }
+    return 0;
+}

@@ -1,0 +1,21 @@
+/* Calls of gRPC, one after the other, for programs that ask a server.
+ * SPDX-License-Identifier: Apache-2.0 */
+#ifndef IG_TOOLS_SERVE_CLIENT_CALL_H
+#define IG_TOOLS_SERVE_CLIENT_CALL_H
+
+#include "tools/serve/call/bytes.h"
+#include "tools/serve/model/config.h"
+
+typedef struct client client;
+
+/* Connects to "host:port"; `token` goes with each call, NULL: none.  NULL: the words
+ * say why not. */
+client *client_open(const char *address, const char *token, char words[WORDS]);
+void client_close(client *of);
+/* Calls "/package.Service/Name" with messages that are framed already, and waits.  The
+ * status of gRPC; 0: `reply` holds the one message of the answer, without its frame.
+ * Else the words say why. */
+int client_call(client *of, const char *path, const bytes *messages, bytes *reply,
+                char words[WORDS]);
+
+#endif
