@@ -6,9 +6,9 @@
  */
 #include "driver/worker/worker.h"
 
+#include "base/confine/confine.h"
 #include "driver/artifact/emit.h"
 #include "driver/compile/compile.h"
-#include "driver/compile/confine.h"
 #include "driver/compile/request.h"
 #include "driver/compile/wire.h"
 

@@ -135,6 +135,8 @@ static int open_models(server *of) {
     options.own.folder = of->folder;
     options.own.compiler = of->compiler;
     options.boxes = of->boxes;
+    options.runs.room = of->settings->limits.memory_bytes;
+    options.runs.loop_count = of->loop_count;
     options.loop_count = of->loop_count;
     of->repository = repository_open(&options, words);
     return of->repository ? 0 : refuse_start(EXIT_LIMIT, "the repository", words);

@@ -37,6 +37,8 @@ enum {
     OPTION_COMPILE,
     OPTION_SHARED,
     OPTION_QUIET,
+    OPTION_ISOLATE,
+    OPTION_ISOLATE_MEMORY,
     OPTION_HOST, /* from here on: of a worker */
     OPTION_PYTHON,
     OPTION_PRESET,
@@ -75,6 +77,8 @@ static const option_row rows[OPTION_COUNT] = {
     { "shared-memory", NULL, 0, 0,
       "clients may register any shared memory of this user (off)" },
     { "quiet", NULL, 0, 0, "log warnings and errors alone" },
+    { "isolate", NULL, 0, 0, "run each model in a confined process of its own" },
+    { "isolate-memory", "MB", 0, 1 << 24, "that it may write (0: no bound)" },
     { "host", "NAME", 0, 0, "what this hardware is called (the machine's name)" },
     { "python", "PATH", 0, 0, "the Python whose packages are backends (python3)" },
     { "preset", "NAME=BACKEND,…", 0, 0, "backends of a name; default is there" },
@@ -188,6 +192,9 @@ static void set_text(serve_settings *to, int which, const char *text) {
     case OPTION_SHARED:
         to->has_shared_memory = true;
         return;
+    case OPTION_ISOLATE:
+        to->models.runs.is_isolated = true;
+        return;
     case OPTION_EXPLICIT:
         to->models.is_explicit = true;
         return;
@@ -222,6 +229,9 @@ static void set_number(serve_settings *to, int which, int64_t number) {
         return;
     case OPTION_COPY:
         to->models.own.copy_limit = (uint64_t)number * MB;
+        return;
+    case OPTION_ISOLATE_MEMORY:
+        to->models.runs.memory_bytes = (uint64_t)number * MB;
         return;
     case OPTION_IDLE:
         to->limits.idle_ns = number * 1000000000;

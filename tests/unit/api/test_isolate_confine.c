@@ -1,17 +1,19 @@
 /* What a confined process may do, and how each of its ends is told.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "driver/compile/confine.h"
+#include "base/confine/confine.h"
+#include "base/confine/seccomp_shim.h"
 #include "driver/compile/isolate.h"
-#include "driver/compile/seccomp_shim.h"
 #include "tests/unit/unit.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -116,6 +118,61 @@ TEST(files_look_absent_and_computing_goes_on) {
     CHECK_INT(IG_IS_SANITIZED ? 0 : run_confined(fill_bound), 0);
 }
 
+/* ---- guests ---- */
+
+static int run_guest(int (*work)(void)) {
+    char why[128];
+    pid_t pid = fork();
+    if (pid == 0) {
+        _exit(ig_confine_guest(BOUND, why) ? work() : CANNOT);
+    }
+    int result = 0;
+    CHECK_INT(waitpid(pid, &result, 0), pid);
+    return result;
+}
+
+static int look_elsewhere(void) {
+    bool is_refused = socket(AF_UNIX, SOCK_STREAM, 0) < 0 && errno == EPERM;
+    is_refused = is_refused && socket(AF_INET, SOCK_STREAM, 0) < 0 && errno == EPERM;
+    is_refused = is_refused && kill(getppid(), 0) != 0 && errno == EPERM;
+    is_refused = is_refused && kill(-1, 0) != 0 && errno == EPERM;
+    is_refused = is_refused && ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0;
+    is_refused = is_refused && unshare(CLONE_NEWUSER) != 0 && errno == EPERM;
+    return is_refused && !can_allocate(2u * BOUND) ? 0 : 1;
+}
+
+/* As a Python does: files, pipes, threads, programs, code. */
+static int work_freely(void) {
+    int pair[2], seen = 0, status = 1;
+    pthread_t thread;
+    bool is_good = open("/dev/null", O_RDONLY) >= 0 && pipe(pair) == 0 &&
+                   socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0 &&
+                   kill(getpid(), 0) == 0 && map_code() && protect_code() &&
+                   pthread_create(&thread, NULL, fill_memory, &seen) == 0 &&
+                   pthread_join(thread, NULL) == 0;
+    pid_t child = is_good ? fork() : -1;
+    if (child == 0) {
+        execl("/bin/sh", "sh", "-c", "exit 0", (char *)NULL);
+    }
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0 ? 0 : 1;
+}
+
+/* The filter holds for the programs that it starts, too. */
+static int look_from_a_program(void) {
+    int status = 1;
+    pid_t child = fork();
+    if (child == 0) {
+        execl("/bin/sh", "sh", "-c", "kill -0 $0 2>/dev/null", "1", (char *)NULL);
+    }
+    return waitpid(child, &status, 0) == child && status != 0 ? 0 : 1;
+}
+
+TEST(a_guest_computes_and_looks_nowhere_else) {
+    CHECK_INT(IG_IS_SANITIZED ? 0 : run_guest(look_elsewhere), 0);
+    CHECK_INT(IG_IS_SANITIZED ? 0 : run_guest(work_freely), 0);
+    CHECK_INT(IG_IS_SANITIZED ? 0 : run_guest(look_from_a_program), 0);
+}
+
 TEST(each_end_has_a_status_and_words) {
     static const struct {
         int end;
@@ -139,4 +196,5 @@ TEST(each_end_has_a_status_and_words) {
 }
 
 UNIT_SUITE(isolate_confine, what_is_not_for_computing_is_killed_by_the_filter,
-           files_look_absent_and_computing_goes_on, each_end_has_a_status_and_words)
+           files_look_absent_and_computing_goes_on,
+           a_guest_computes_and_looks_nowhere_else, each_end_has_a_status_and_words)

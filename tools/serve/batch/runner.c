@@ -270,18 +270,6 @@ static ig_view *need_outputs(runner *of, size_t count) {
     return of->outputs;
 }
 
-/* Runs the model on views; deadline 0: none.  The words are the session's. */
-static ig_status run_views(runner *of, served *model, const ig_view *views,
-                           ig_view *outputs, int64_t left) {
-    ig_session *session = model->sessions[of->lane->number];
-    if (ig_program_state_count(model->program)) {
-        ig_session_reset(session); /* what one request left is no other's */
-    }
-    ig_session_set_deadline(session, left);
-    return ig_session_run(session, views, model->input_count, outputs,
-                          model->output_count);
-}
-
 static void count_run(runner *of, const served *model, int64_t rows) {
     statistics *to = &model->counts[of->lane->number];
     rows = rows > 0 ? rows : 1;
@@ -335,13 +323,12 @@ static bool run_alone(runner *of, request *what, int64_t begin) {
         return request_fail(what, CALL_LATE,
                             "the deadline passed before the request could begin");
     }
-    ig_status status = run_views(of, model, what->views, outputs,
-                                 what->deadline ? what->deadline - begin : 0);
+    ig_status status = served_run(model, of->lane->number, what->views, outputs,
+                                  what->deadline ? what->deadline - begin : 0);
     count_run(of, model, what->rows);
     if (status != IG_OK) {
         return request_fail(what, call_status_of_run(status), "model '%s': %s",
-                            model->name,
-                            ig_session_error(model->sessions[of->lane->number]));
+                            model->name, served_error(model, of->lane->number));
     }
     return give_results(what, model, outputs) &&
            write_shared_results(what, of->lane->regions);
@@ -399,7 +386,7 @@ static bool run_joined(runner *of, const batch *all) {
     ig_view *outputs = need_outputs(of, model->output_count);
     int64_t begin = clock_now(), left = time_left(all, begin);
     bool is_good = inputs && outputs && left >= 0 &&
-                   run_views(of, model, inputs, outputs, left) == IG_OK;
+                   served_run(model, of->lane->number, inputs, outputs, left) == IG_OK;
     for (size_t k = 0; is_good && k < model->output_count; k++) {
         is_good = model->outputs[k].role != IG_ROLE_ROWS ||
                   outputs[k].dims[0] == all->rows;

@@ -142,10 +142,10 @@ static bool make_version(repository *of, slot *at, const found_model *model,
         snprintf(at->reason, WORDS, "no model file: model.ingot, .onnx, .pt or .pt2");
     } else if (is_mapped(&config, version->path)) {
         made = served_open(at->name, at->number, version->path, &config,
-                           of->options.loop_count, at->reason);
+                           &of->options.runs, at->reason);
     } else if (own_artifact(&of->options.own, version->path, &config, path,
                             at->reason)) {
-        made = served_open(at->name, at->number, path, &config, of->options.loop_count,
+        made = served_open(at->name, at->number, path, &config, &of->options.runs,
                            at->reason);
         unlink(path);
     }

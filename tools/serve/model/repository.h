@@ -29,6 +29,7 @@ typedef struct repository_options {
     size_t loop_count;
     mailbox *boxes; /* one a loop: woken when there is a new catalog */
     own_options own;
+    run_options runs;
 } repository_options;
 
 /* Starts the thread.  The options' texts and boxes outlive it.  NULL: the words say

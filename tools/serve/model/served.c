@@ -3,6 +3,7 @@
 #include "tools/serve/model/served.h"
 
 #include "tools/serve/call/datatype.h"
+#include "tools/serve/guest/warm.h"
 #include "tools/serve/model/join.h"
 #include "tools/serve/model/log.h"
 #include "tools/serve/model/trial.h"
@@ -112,44 +113,21 @@ static bool agrees_with_config(const served *of, char *words) {
 
 /* ---- sessions ---- */
 
-/* Runs a session once on zeros, one row, so that the first request finds its memory
- * planned and its weights read.  What becomes of the run is nobody's concern: zeros may
- * be no ids of this model. */
-static void warm_up(const served *of, ig_session *session) {
-    enum { LARGEST = 1 << 20 };
-    ig_view *views = calloc(of->input_count + of->output_count + 1, sizeof *views);
-    void *zeros = calloc(1, LARGEST);
-    bool is_small = views && zeros;
-    for (size_t i = 0; is_small && i < of->input_count; i++) {
-        views[i] = (ig_view){ .data = zeros,
-                              .dtype = (int32_t)of->inputs[i].dtype,
-                              .rank = of->inputs[i].rank };
-        for (uint32_t k = 0; k < views[i].rank; k++) {
-            int64_t dim = of->inputs[i].dims[k];
-            views[i].dims[k] = dim < 0 ? 1 : dim;
-        }
-        int64_t size = ig_view_bytes(&views[i]);
-        is_small = size >= 0 && size <= LARGEST;
+static bool open_counts(served *of, char *words) {
+    of->counts = aligned_alloc(64,
+                               (of->loop_count * sizeof *of->counts + 63) / 64 * 64);
+    if (!of->counts) {
+        return refuse_model(words, "memory ran out");
     }
-    if (is_small) {
-        ig_session_set_deadline(session, 1000000000);
-        ig_status ignored = ig_session_run(session, views, of->input_count,
-                                           views + of->input_count, of->output_count);
-        (void)ignored;
-        ig_session_set_deadline(session, 0);
-    }
-    free(views);
-    free(zeros);
+    memset(of->counts, 0, of->loop_count * sizeof *of->counts);
+    return true;
 }
 
 static bool open_sessions(served *of, char *words) {
     of->sessions = calloc(of->loop_count, sizeof *of->sessions);
-    of->counts = aligned_alloc(64,
-                               (of->loop_count * sizeof *of->counts + 63) / 64 * 64);
-    if (!of->sessions || !of->counts) {
+    if (!of->sessions) {
         return refuse_model(words, "memory ran out");
     }
-    memset(of->counts, 0, of->loop_count * sizeof *of->counts);
     ig_session_options options = {
         .size = sizeof options, .message = words, .message_size = WORDS, .threads = 1
     };
@@ -157,9 +135,39 @@ static bool open_sessions(served *of, char *words) {
         if (ig_session_create(of->program, &options, &of->sessions[i]) != IG_OK) {
             return false;
         }
-        warm_up(of, of->sessions[i]);
+        warm_up(of->program, of->sessions[i]);
     }
     return true;
+}
+
+/* Sessions in this process, or a process that has them. */
+static bool open_runs(served *of, const run_options *how, const char *path,
+                      char *words) {
+    if (!how->is_isolated) {
+        return open_sessions(of, words);
+    }
+    const guest_model model = { path, of->inputs, of->outputs, of->input_count,
+                                of->output_count };
+    of->guest = guest_open(how, &model, words);
+    return of->guest;
+}
+
+ig_status served_run(served *of, size_t loop, const ig_view *inputs, ig_view *outputs,
+                     int64_t left) {
+    if (of->guest) {
+        return guest_run(of->guest, loop, inputs, outputs, left);
+    }
+    ig_session *session = of->sessions[loop];
+    if (ig_program_state_count(of->program)) {
+        ig_session_reset(session); /* what one request left is no other's */
+    }
+    ig_session_set_deadline(session, left);
+    return ig_session_run(session, inputs, of->input_count, outputs, of->output_count);
+}
+
+const char *served_error(const served *of, size_t loop) {
+    return of->guest ? guest_error(of->guest, loop)
+                     : ig_session_error(of->sessions[loop]);
 }
 
 static bool open_program(served *of, const char *path, char *words) {
@@ -202,7 +210,7 @@ static void settle_batch(served *of) {
 }
 
 served *served_open(const char *name, int64_t number, const char *path,
-                    model_config *config, size_t loop_count, char words[WORDS]) {
+                    model_config *config, const run_options *how, char words[WORDS]) {
     served *of = calloc(1, sizeof *of);
     if (!of) {
         config_free(config);
@@ -212,13 +220,14 @@ served *served_open(const char *name, int64_t number, const char *path,
     of->config = *config;
     *config = (model_config){ 0 };
     of->number = number;
-    of->loop_count = loop_count;
+    of->loop_count = how->loop_count;
     of->name = strdup(name);
     of->platform = "ingot";
     if (!of->name || !open_program(of, path, words) || !copy_ports(of, words) ||
         !have_names(of->inputs, of->input_count, words) ||
         !have_names(of->outputs, of->output_count, words) ||
-        !agrees_with_config(of, words) || !open_sessions(of, words)) {
+        !agrees_with_config(of, words) || !open_counts(of, words) ||
+        !open_runs(of, how, path, words)) {
         served_close(of);
         return NULL;
     }
@@ -230,6 +239,7 @@ void served_close(served *of) {
     for (size_t i = 0; of->sessions && i < of->loop_count; i++) {
         ig_session_destroy(of->sessions[i]);
     }
+    guest_close(of->guest);
     ig_program_close(of->program);
     config_free(&of->config);
     free(of->sessions);

@@ -8,6 +8,7 @@
 #ifndef IG_TOOLS_SERVE_MODEL_SERVED_H
 #define IG_TOOLS_SERVE_MODEL_SERVED_H
 
+#include "tools/serve/guest/guest.h"
 #include "tools/serve/model/config.h"
 #include "tools/serve/model/statistics.h"
 
@@ -22,7 +23,8 @@ typedef struct served {
     ig_port *inputs, *outputs; /* the program's */
     size_t input_count, output_count;
     size_t loop_count;
-    ig_session **sessions;  /* one a loop */
+    ig_session **sessions;  /* one a loop; NULL: the guest has them */
+    guest *guest;           /* the process of the model, or NULL */
     statistics *counts;     /* one a loop */
     const char *platform;   /* "ingot", of the artifact; the program's otherwise */
     int64_t max_batch_size; /* rows that requests may be joined to; 0: none are */
@@ -33,7 +35,13 @@ typedef struct served {
 /* Opens the artifact at `path`, which the server owns.  Takes `config` over in any
  * case.  NULL: the words say why. */
 served *served_open(const char *name, int64_t number, const char *path,
-                    model_config *config, size_t loop_count, char words[WORDS]);
+                    model_config *config, const run_options *how, char words[WORDS]);
 void served_close(served *of);
+/* Runs the model in a loop's session, from the first values of its state, within `left`
+ * ns (0: no limit).  Results are valid until the loop's next run; the words are
+ * served_error's. */
+ig_status served_run(served *of, size_t loop, const ig_view *inputs, ig_view *outputs,
+                     int64_t left);
+const char *served_error(const served *of, size_t loop);
 
 #endif

@@ -10,10 +10,10 @@
 #include <string.h>
 
 enum { DRAWN = 3, MOST_KEYS = 64, FREE_EXTENT = 2, LONGEST = 3, LIMIT = 64 << 20 };
+enum { SECOND = 1000000000 }; /* ns that a run may take */
 
 typedef struct trial {
     served *of;
-    ig_session *session;
     pool memory;
     request all[DRAWN];
     int64_t keys;    /* of each input of lengths */
@@ -147,8 +147,7 @@ static bool run_drawn(trial *t, const ig_view *inputs, size_t number) {
     ig_view *outputs = pool_take_array(&t->memory, of->output_count + 1,
                                        sizeof *outputs);
     t->outputs[number] = outputs;
-    if (!outputs || ig_session_run(t->session, inputs, of->input_count, outputs,
-                                   of->output_count) != IG_OK) {
+    if (!outputs || served_run(t->of, 0, inputs, outputs, SECOND) != IG_OK) {
         return false;
     }
     for (size_t i = 0; i < of->output_count; i++) {
@@ -222,14 +221,11 @@ trial_verdict trial_run(served *of) {
     int most_ends = has_role(of, IG_ROLE_OFFSETS) ? 2 : 1;
     for (int i = 0; verdict == TRIAL_NONE && i < most_keys * most_ends; i++) {
         trial t = { .of = of,
-                    .session = of->sessions[0],
                     .memory = { .limit = LIMIT },
                     .keys = 1 + i / most_ends,
                     .has_end = i % most_ends,
                     .chance = 1 };
-        ig_session_set_deadline(t.session, 1000000000);
         verdict = run_alone(&t) ? run_together(&t) : TRIAL_NONE;
-        ig_session_set_deadline(t.session, 0);
         pool_free(&t.memory);
     }
     return verdict;

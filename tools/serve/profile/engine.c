@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/serve/profile/engine.h"
 
+#include "base/confine/confine.h"
 #include "tools/serve/model/own.h"
 #include "tools/serve/profile/child.h"
 #include "tools/serve/profile/dtype.h"
@@ -17,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -371,15 +371,13 @@ static int serve_messages(void) {
     return 0;
 }
 
-static bool confine(uint64_t memory_bytes) {
-    struct rlimit core = { 0, 0 }, data = { memory_bytes, memory_bytes };
-    return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 &&
-           setrlimit(RLIMIT_CORE, &core) == 0 &&
-           (memory_bytes == 0 || setrlimit(RLIMIT_DATA, &data) == 0);
-}
-
 int engine_main(int argc, char **argv) {
-    if (argc < 5 || !confine(strtoull(argv[3], NULL, 10))) {
+    char why[128];
+    if (argc < 5 || prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) {
+        return 1;
+    }
+    if (!ig_confine_guest(strtoull(argv[3], NULL, 10), why)) {
+        fprintf(stderr, "a backend's process %s\n", why);
         return 1;
     }
     if (strcmp(argv[2], "ingot-cpu") == 0) {

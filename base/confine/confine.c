@@ -1,9 +1,9 @@
-/* Limits and the filter of system calls.
+/* Limits and the filters of system calls.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "driver/compile/confine.h"
+#include "base/confine/confine.h"
 
+#include "base/confine/seccomp_shim.h"
 #include "base/status.h"
-#include "driver/compile/seccomp_shim.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,6 +28,13 @@ enum {
 
 static bool limit_memory(uint64_t bytes) {
     struct rlimit data = { bytes, bytes }, core = { 0, 0 };
+    return setrlimit(RLIMIT_CORE, &core) == 0 &&
+           (bytes == 0 || (setrlimit(RLIMIT_DATA, &data) == 0 &&
+                           setrlimit(RLIMIT_FSIZE, &data) == 0));
+}
+
+/* What ig_confine_is_full reads is open from now on. */
+static void watch_memory(void) {
     int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
     if (file >= 0 && file != STATM_FILE) {
         dup2(file, STATM_FILE);
@@ -35,9 +42,6 @@ static bool limit_memory(uint64_t bytes) {
     }
     /* The result is written to memory, too; more than the bound fails with EFBIG. */
     signal(SIGXFSZ, SIG_IGN);
-    return setrlimit(RLIMIT_CORE, &core) == 0 &&
-           (bytes == 0 || (setrlimit(RLIMIT_DATA, &data) == 0 &&
-                           setrlimit(RLIMIT_FSIZE, &data) == 0));
 }
 
 bool ig_confine_is_full(void) {
@@ -71,6 +75,14 @@ bool ig_confine_is_full(void) {
 
 #define ALLOW_CALL(name) IS(SYS_##name, 0, 1), ALLOW,
 #define REFUSE_CALL(name) IS(SYS_##name, 0, 1), REFUSE(EACCES),
+#define DENY_CALL(name) IS(SYS_##name, 0, 1), REFUSE(EPERM),
+
+static bool install_rows(const struct sock_filter *rows, size_t count) {
+    struct sock_fprog program = { (unsigned short)count,
+                                  (struct sock_filter *)(uintptr_t)rows };
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
 
 /* The program of the filter; `self` is the process, which may signal itself alone. */
 static bool install_filter(uint32_t self) {
@@ -117,24 +129,58 @@ static bool install_filter(uint32_t self) {
         KILL,
         KILL,
     };
-    struct sock_fprog program = { IG_COUNT_OF(rows),
-                                  (struct sock_filter *)(uintptr_t)rows };
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+    return install_rows(rows, IG_COUNT_OF(rows));
+}
+
+/* The program of a guest's filter. */
+static bool install_guest_filter(uint32_t self) {
+    const struct sock_filter rows[] = {
+        LOAD(offsetof(struct seccomp_data, arch)),
+        IS(IG_AUDIT_ARCH, 1, 0),
+        KILL,
+        LOAD(offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, IG_CALLS_OTHERWISE, 0, 1),
+        KILL,
+        IG_CALLS_DENIED(DENY_CALL)
+        /* Signals to itself alone: of `kill`, 0 is its own group. */
+        IS(SYS_kill, 0, 5),
+        LOAD(LOW(0)),
+        IS(self, 2, 0),
+        IS(0, 1, 0),
+        REFUSE(EPERM),
+        ALLOW,
+        IS(SYS_tgkill, 0, 4),
+        LOAD(LOW(0)),
+        IS(self, 1, 0),
+        REFUSE(EPERM),
+        ALLOW,
+        ALLOW,
+    };
+    return install_rows(rows, IG_COUNT_OF(rows));
+}
+
+static bool confine_with(bool (*install)(uint32_t self), uint64_t memory_bytes,
+                         char *why) {
+    if (!limit_memory(memory_bytes)) {
+        snprintf(why, 128, "cannot limit its memory: %s", strerror(errno));
+        return false;
+    }
+    if (!IG_AUDIT_ARCH || !install((uint32_t)getpid())) {
+        snprintf(why, 128, "cannot filter its system calls: %s",
+                 IG_AUDIT_ARCH ? strerror(errno) : "not on this machine");
+        return false;
+    }
+    return true;
 }
 
 bool ig_confine(uint64_t memory_bytes, char *why) {
     if (IG_IS_SANITIZED) {
         return true;
     }
-    if (!limit_memory(memory_bytes)) {
-        snprintf(why, 128, "cannot limit its memory: %s", strerror(errno));
-        return false;
-    }
-    if (!IG_AUDIT_ARCH || !install_filter((uint32_t)getpid())) {
-        snprintf(why, 128, "cannot filter its system calls: %s",
-                 IG_AUDIT_ARCH ? strerror(errno) : "not on this machine");
-        return false;
-    }
-    return true;
+    watch_memory();
+    return confine_with(install_filter, memory_bytes, why);
+}
+
+bool ig_confine_guest(uint64_t memory_bytes, char *why) {
+    return IG_IS_SANITIZED || confine_with(install_guest_filter, memory_bytes, why);
 }

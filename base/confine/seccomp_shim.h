@@ -1,4 +1,4 @@
-/* The system calls of an isolated process.
+/* The system calls of confined processes.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Which numbers a machine has differs: tables for older machines have more.  What is in
@@ -65,6 +65,21 @@
 #define IG_CALLS_REFUSED_OLD(CALL)
 #endif
 
+/* Refused to guests: they look into other processes, or change the system. */
+#define IG_CALLS_DENIED(CALL)                                                          \
+    CALL(socket) CALL(ptrace) CALL(process_vm_readv) CALL(process_vm_writev)           \
+        CALL(pidfd_getfd) CALL(pidfd_send_signal) CALL(tkill) CALL(bpf)                \
+        CALL(perf_event_open) CALL(userfaultfd) CALL(io_uring_setup) CALL(keyctl)      \
+        CALL(add_key) CALL(request_key) CALL(mount) CALL(umount2) CALL(pivot_root)     \
+        CALL(chroot) CALL(setns) CALL(unshare) CALL(open_by_handle_at) CALL(mknodat)   \
+        CALL(kexec_load) CALL(init_module) CALL(finit_module) CALL(delete_module)      \
+        CALL(reboot) CALL(swapon) CALL(swapoff) CALL(acct) CALL(settimeofday)          \
+        CALL(clock_settime) CALL(clock_adjtime) CALL(adjtimex) CALL(sethostname)       \
+        CALL(setdomainname) CALL(quotactl) CALL(syslog) CALL(vhangup)
+
 /* clang-format on */
+
+/* Numbers from here on are those of x32, whose calls the lists do not name. */
+#define IG_CALLS_OTHERWISE 0x40000000u
 
 #endif
