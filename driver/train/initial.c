@@ -4,8 +4,6 @@
 #include "driver/train/train.h"
 #include "ir/build/expr.h"
 
-#include <string.h>
-
 static bool holds_weight(const ig_op *op) {
     return op->code == IG_OP_weight || op->code == IG_OP_table;
 }
@@ -23,15 +21,8 @@ static void erase_model(ig_graph *graph) {
     }
     graph->arg_names = NULL;
     graph->signature = NULL;
-}
-
-static ig_value *weight_value(const ig_graph *graph, const char *name) {
-    for (ig_op *op = graph->body.first; op; op = op->next) {
-        if (holds_weight(op) && strcmp(ig_attr_str(op, IG_weight_name), name) == 0) {
-            return op->results;
-        }
-    }
-    return NULL;
+    graph->states = NULL;
+    graph->state_count = 0;
 }
 
 static ig_value *number_of_each(ig_expr *e, const ig_train_initial *what,
@@ -56,7 +47,8 @@ ig_status ig_train_keep_initial(ig_module *module, ig_graph *graph,
     values[1] = number_of_each(&e, what, names[1] = "decays", false);
     for (size_t i = 0; i < what->weight_count; i++) {
         names[i + 2] = what->weights[i];
-        values[i + 2] = weight_value(graph, what->weights[i]);
+        values[i + 2] = ig_graph_weight(graph,
+                                        ig_module_weight(module, what->weights[i]));
     }
     ig_make_ret(&builder, values, 0);
     ig_graph_return(graph, values, names, count);

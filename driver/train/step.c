@@ -50,6 +50,8 @@ typedef struct training {
     uint32_t output;                     /* which result the loss is of */
     uint32_t label, step, rates, decays; /* arguments; label 0: none */
     IG_VEC(trained) trained;
+    ig_train_carried *carried; /* states of the model */
+    uint32_t carried_count;
     ig_expr e;
     ig_value *total; /* the loss */
 } training;
@@ -119,7 +121,8 @@ static bool is_read(const training *t, const char *name) {
 
 static ig_status find_trained(training *t) {
     bool knows = ig_module_knows_parameters(t->module);
-    for (uint32_t i = 0; i < t->graph->body.arg_count; i++) {
+    uint32_t own = t->graph->body.arg_count - t->graph->state_count;
+    for (uint32_t i = 0; i < own; i++) {
         trained one = { .name = ig_module_input_name(t->module, i), .argument = i };
         one.type = t->graph->body.args[i]->type;
         one.group = find_group(t, one.name, one.type, false);
@@ -192,17 +195,31 @@ static void add_states(training *t) {
     }
 }
 
+static void carry_states(training *t, uint32_t first) {
+    uint32_t count = t->carried_count = t->graph->state_count;
+    uint32_t *numbers[] = { &t->label, &t->step, &t->rates, &t->decays };
+    t->carried = IG_NEW_ARRAY(t->arena, ig_train_carried, count);
+    ig_train_carry_states(t->graph, first, t->carried);
+    for (size_t i = 0; i < IG_COUNT_OF(numbers); i++) {
+        *numbers[i] -= *numbers[i] > 0 ? count : 0;
+    }
+}
+
 static void add_arguments(training *t) {
     ig_dim count = ig_dim_of((int64_t)t->options.optimizer_count);
+    uint32_t first_state = t->graph->body.arg_count - t->graph->state_count;
     if (t->loss.label && t->part != IG_TRAIN_PREDICT) {
         add_label(t);
     }
     if (t->part != IG_TRAIN_STEP) {
+        carry_states(t, first_state);
+        ig_train_apply_states(t->graph, t->carried, t->carried_count);
         return;
     }
     t->step = add_argument(t, "step", IG_DT_i64, 0, NULL);
     t->rates = add_argument(t, "rates", IG_DT_f64, 1, &count);
     t->decays = add_argument(t, "decays", IG_DT_f64, 1, &count);
+    carry_states(t, first_state);
     add_states(t);
 }
 
@@ -553,8 +570,13 @@ static void add_result(training *t, results *r, ig_value *value, const char *nam
 
 static void return_step(training *t, ig_value *y, const char *output) {
     results r = { 0 };
+    const ig_op *ret = t->graph->body.last;
     add_result(t, &r, t->total, "loss", -1);
     add_result(t, &r, y, output, -1);
+    for (uint32_t i = 0; i < t->carried_count && t->part == IG_TRAIN_STEP; i++) {
+        const ig_train_carried *one = &t->carried[i];
+        add_result(t, &r, ret->operands[one->result].value, one->name, one->argument);
+    }
     for (size_t i = 0; i < t->trained.count && t->part == IG_TRAIN_STEP; i++) {
         const trained *w = &t->trained.items[i];
         add_result(t, &r, w->next, w->name, w->argument);
@@ -575,8 +597,13 @@ static void return_step(training *t, ig_value *y, const char *output) {
 
 /* Training begins with these weights, learning rates and decays. */
 static ig_status return_initial(training *t) {
-    const char **names = IG_NEW_ARRAY(t->arena, const char *, t->trained.count);
+    uint32_t states = t->graph->state_count;
+    const char **names = IG_NEW_ARRAY(t->arena, const char *,
+                                      t->trained.count + states);
     size_t count = 0;
+    for (; count < states; count++) {
+        names[count] = t->graph->states[count];
+    }
     for (size_t i = 0; i < t->trained.count; i++) {
         if (t->trained.items[i].is_weight) {
             names[count++] = t->trained.items[i].name;
@@ -608,15 +635,39 @@ static ig_status build_part(training *t) {
     return IG_OK;
 }
 
+static bool is_stored(const ig_value *value) {
+    return value->def &&
+           (value->def->code == IG_OP_weight || value->def->code == IG_OP_const);
+}
+
+/* An export for inference has lost what training needs: the user is told, as far as the
+ * graph shows it. */
+static void tell_of_inference(const training *t) {
+    const ig_op *first = NULL;
+    size_t count = 0;
+    for (const ig_op *op = t->graph->body.first; op; op = op->next) {
+        if (op->code == IG_OP_batch_norm && is_stored(op->operands[3].value)) {
+            first = first ? first : op;
+            count++;
+        }
+    }
+    if (first) {
+        ig_warn(&t->module->context->diag, ig_op_location(first),
+                "%zu batch norms apply statistics that are stored: the model was "
+                "exported for inference, where dropout is gone too; export it in "
+                "training mode, or these statistics stay as they are",
+                count);
+    }
+}
+
 static ig_status find_all(training *t) {
     t->graph = (ig_graph *)ig_entry_of(t->module);
     if (!t->graph) {
         return refuse_name(t, NULL, "the module has no entry graph%s", "");
     }
-    if (t->graph->state_count + t->graph->opened_count > 0) {
-        return ig_error_hint(&t->module->context->diag, IG_UNSUPPORTED, NULL, NULL,
-                             "training of a model with %s",
-                             t->graph->state_count ? "states" : "opened weights");
+    if (t->graph->opened_count > 0) {
+        return ig_error(&t->module->context->diag, IG_UNSUPPORTED, NULL,
+                        "training of a model with opened weights");
     }
     IG_TRY(read_words(t));
     IG_TRY(ig_graph_find_output(t->graph, t->loss.output, &t->output));
@@ -628,6 +679,9 @@ static ig_status make_part(void *arguments) {
     IG_TRY(find_all(t));
     if (t->part == IG_TRAIN_INITIAL) {
         return return_initial(t);
+    }
+    if (t->part == IG_TRAIN_STEP) {
+        tell_of_inference(t);
     }
     add_arguments(t);
     IG_TRY(open_weights(t));

@@ -55,4 +55,19 @@ typedef struct ig_train_initial {
 ig_status ig_train_keep_initial(ig_module *module, ig_graph *graph,
                                 const ig_train_initial *what);
 
+/* A state of the model, which a step changes beside the weights. */
+typedef struct ig_train_carried {
+    const char *name; /* of the weight with its first value */
+    uint32_t argument, result;
+} ig_train_carried;
+
+/* The states of an entry, which are its arguments from `first` on, become plain inputs
+ * behind all others, and their values after a call plain results; `out` has room for
+ * each.  Arguments behind `first` have numbers that are smaller by as many. */
+void ig_train_carry_states(ig_graph *graph, uint32_t first, ig_train_carried *out);
+/* Where the model is tried: batch norms apply running statistics, as they are, in place
+ * of the batch's, and the states' next values are no results. */
+void ig_train_apply_states(ig_graph *graph, const ig_train_carried *carried,
+                           uint32_t count);
+
 #endif

@@ -32,13 +32,14 @@ typedef struct ig_train_options {
 
 /* Makes of the module one step of its training (docs/training.md).  Its inputs are then
  * those of the model, LABEL, "step" (i64, 1 for the first), "rates" and "decays" (f64
- * [optimizers], learning rates and weight decays), the states of the optimizers, and
- * the weights that change; its outputs "loss", the output that the loss is of, and in
- * the memory of their inputs the weights and states after the step.  Nothing has
- * changed when a step fails.  Of `compile` (may be NULL) the options about bags count.
- * After an error the module is to be closed.  Errors: IG_INVALID where the words of the
- * options say nothing, or a name is nobody's; IG_UNSUPPORTED where an operator has no
- * gradient, or the model has a state. */
+ * [optimizers], learning rates and weight decays), the states of the model (running
+ * statistics), those of the optimizers, and the weights that change; its outputs
+ * "loss", the output that the loss is of, and in the memory of their inputs the weights
+ * and states after the step.  Nothing has changed when a step fails.  Of `compile` (may
+ * be NULL) the options about bags count.  After an error the module is to be closed.
+ * Errors: IG_INVALID where the words of the options say nothing, or a name is nobody's;
+ * IG_UNSUPPORTED where an operator has no gradient, or weights of the model were
+ * opened. */
 IG_API IG_MUST_USE ig_status ig_module_train(ig_module *module,
                                              const ig_train_options *options,
                                              const ig_compile_options *compile);

@@ -125,6 +125,52 @@ before, after = json.load(open(sys.argv[1]))["losses"]
 assert abs(before - after - 10.222107) < 1e-4, (before, after)
 PY
 
+# Running statistics of a model in training mode go along; torch.nn.BatchNorm1d gave these.
+cat >"$folder/norm.ig" <<'IG'
+module @norm {
+  weight @w : f32[3] = splat(1) {parameter}
+  weight @b : f32[3] = splat(0) {parameter}
+  weight @bn.mean : f32[3] = splat(0)
+  weight @bn.count : i64[] = splat(0)
+  graph @main(%x: f32[B, 3], %mean: f32[3] = @bn.mean, %count: i64[] = @bn.count) -> (f32[B, 3] "y", f32[3] "mean", i64[] "count") {
+    %0 = reduce %x {op = mean, axes = [0], keep} : f32[1, 3]
+    %1 = sub %x, %0 : f32[B, 3]
+    %2 = mul %1, %1 : f32[B, 3]
+    %3 = reduce %2 {op = mean, axes = [0]} : f32[3]
+    %4 = reshape %0 {to = [3]} : f32[3]
+    %5 = batch_norm %x, @w, @b, %4, %3 {epsilon = 1e-05} : f32[B, 3]
+    %6 = const {value = 0.5} : f32[]
+    %7 = mul %mean, %6 : f32[3]
+    %8 = mul %4, %6 : f32[3]
+    %9 = add %7, %8 : f32[3]
+    %10 = const {value = 1} : i64[]
+    %11 = add %count, %10 : i64[]
+    ret %5, %9, %11
+  }
+}
+IG
+sed -e 's/, %mean: f32.*@bn.count)/, %mean: f32[3], %count: i64[])/' \
+    -e 's/%4, %3 {eps/@bn.mean, @w {eps/' "$folder/norm.ig" >"$folder/stored.ig"
+python - "$folder/norm.npz" <<'PY'
+import sys, numpy
+x = numpy.array([[1, 2, 3], [3, 2, -1]], "float32")
+numpy.savez(sys.argv[1], x=x, y1=x[::-1] / 4, mean=x[0], count=numpy.int64(1))
+PY
+norm() {
+    "$ingot" train "$1" --loss mse:y=y1 --data "$folder/norm.npz" --optimizer 'w=sgd(lr=0.5)' \
+        --optimizer 'b=sgd(lr=0.5)' --steps 2 -o "$folder/norm-out.npz"
+}
+holds "a model with running statistics trains" norm "$folder/norm.ig"
+holds "its statistics and weights are those of torch" python - "$folder/norm-out.npz" <<'PY'
+import sys, numpy
+z = numpy.load(sys.argv[1])
+want = {"bn.mean": [1.5, 1.5, 0.75], "bn.count": 2, "b": [0.27777779, 0.277771, 0.13888890],
+        "w": [0.30556044, 1, 0.16666797]}
+for name, values in want.items():
+    assert numpy.allclose(z[name], values, rtol=1e-6), (name, z[name])
+PY
+holds "statistics that are stored are told of" says 0 "exported for inference" norm "$folder/stored.ig"
+
 # Checkpoints, whatever ends the process.
 times=10
 [ "${INGOT_FULL:-0}" = 0 ] || times=300
