@@ -51,6 +51,9 @@ static bool as_ratio(double scale, bool is_f32, int64_t *out_p, int64_t *out_q) 
 
 /* Extents that no tensor has are -1, which no symbol takes. */
 static ig_value *as_extents(ig_expr *e, ig_value *x) {
+    if (!x) {
+        return NULL;
+    }
     ig_value *minus = ig_expr_integer(e, IG_DT_i64, -1);
     ig_value *is_low = ig_expr_with(e, IG_OP_ge, x, 0);
     ig_value *is_some = ig_build_and(e, is_low, ig_expr_with(e, IG_OP_lt, x, 1e18));
@@ -66,7 +69,7 @@ static void bind_scaled_extent(ig_expr *e, ig_dim in, double part, double scale,
     ig_value *x = ig_expr_dim(e, in, is_f32 ? IG_DT_f32 : IG_DT_f64);
     x = part == 1 ? x : ig_expr_with(e, IG_OP_mul, x, part);
     x = ig_build_floor(e, ig_expr_with(e, IG_OP_mul, x, scale));
-    x = x ? ig_expr_reshape(e, as_extents(e, x), 1, &one) : NULL;
+    x = ig_expr_reshape(e, as_extents(e, x), 1, &one);
     ig_expr_bind_dims(e, x, 1, "an extent of a resized tensor", out_extent);
 }
 
