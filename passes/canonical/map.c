@@ -101,18 +101,24 @@ static ig_value *div_by_one(ig_builder *b, ig_op *op) {
                                               : NULL;
 }
 
+/* An integer to the power of a float is taken as a double, which holds no more than 53
+ * bits of it: such a power is no product of integers. */
+static bool is_power_of(const ig_op *op, double exponent) {
+    return (is_float(ig_op_operand(op, 0)) || !is_float(ig_op_operand(op, 1))) &&
+           is_filled(ig_op_operand(op, 1), exponent);
+}
+
 /* x to the power of 1 is x. */
 static ig_value *pow_of_one(ig_builder *b, ig_op *op) {
     (void)b;
-    return is_filled(ig_op_operand(op, 1), 1) ? ig_same_type(op, ig_op_operand(op, 0))
-                                              : NULL;
+    return is_power_of(op, 1) ? ig_same_type(op, ig_op_operand(op, 0)) : NULL;
 }
 
 /* x to the power of 2 is x * x. */
 static ig_value *pow_of_two(ig_builder *b, ig_op *op) {
     ig_value *x = ig_op_operand(op, 0);
     ig_expr e = ig_expr_of(b);
-    bool is_square = is_filled(ig_op_operand(op, 1), 2) && ig_same_type(op, x);
+    bool is_square = is_power_of(op, 2) && ig_same_type(op, x);
     return is_square ? ig_build_mul(&e, x, x) : NULL;
 }
 

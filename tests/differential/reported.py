@@ -110,6 +110,12 @@ case("constants_wrap_Neg", 13, "int64[A] x -> int64[A] y",
      y = Add(x, b)""",
      [i64(1, -5, 7)])
 
+for power in (2, 3):  # of doubles: no more than 53 bits
+    case(f"integers_to_the_power_of_{power}", 13, "int64[A] x -> int64[A] y",
+         f"""n = Constant<value_float = {power}.0>()
+         y = Pow(x, n)""",
+         [i64(2**31 - 1, -(2**53) - 1, 46341, 0, -1)])
+
 case("int32_constants_wrap", 13, "int32[A] x -> int32[A] y",
      """a = Constant<value = int32[1] {2000000000}>()
      b = Mul(a, a)

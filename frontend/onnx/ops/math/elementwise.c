@@ -4,6 +4,8 @@
 #include "frontend/onnx/ops/hooks.h"
 #include "frontend/onnx/ops/text/text.h"
 
+#include <math.h>
+
 /* The row's op over the inputs, where the two mean the same. */
 ig_status ig_onnx_import_map(ig_onnx_node *node) {
     if (node->row->variant == IG_OP_eq && node->inputs[0]->type->dtype == IG_DT_str) {
@@ -12,6 +14,19 @@ ig_status ig_onnx_import_map(ig_onnx_node *node) {
     }
     return ig_onnx_give(node, ig_expr_make(node->e, (ig_opcode)node->row->variant,
                                            node->inputs, node->input_count, NULL));
+}
+
+/* A whole number to whose power integers are taken is an integer, too, whatever its
+ * type is: a double holds only 53 bits of the power. */
+ig_status ig_onnx_import_pow(ig_onnx_node *node) {
+    enum { EXPONENT_MAX = 64 };
+    ig_value *x = node->inputs[0], *y = node->inputs[1];
+    double exponent;
+    if (!ig_expr_is_float(x) && ig_expr_is_float(y) && ig_constant_f64(y, &exponent) &&
+        exponent >= 0 && exponent <= EXPONENT_MAX && exponent == trunc(exponent)) {
+        y = ig_expr_cast(node->e, y, (ig_dtype)x->type->dtype);
+    }
+    return ig_onnx_give(node, ig_expr_map2(node->e, IG_OP_pow, x, y));
 }
 
 /* Pairs from the left. */
