@@ -14,6 +14,7 @@ from binding import Context, Refused
 
 FORMS = ("interpret", "dynamic", "static")
 OPEN_UNITS = 64  # in the last place, that code and the interpreter may be apart
+NOISE = 0.01     # of an open result: what is less sure than that is not compared
 
 
 def run_form(context, content, form, statements, sets):
@@ -47,6 +48,7 @@ def widen(mask, want):
         return steady, off
     with np.errstate(all="ignore"):
         wide = np.abs(want.astype(np.float64))
+        steady = steady & ~(off > NOISE * wide)
         return steady, off + OPEN_UNITS * UNIT[dtype_of(want)] * np.where(
             np.isfinite(wide), wide, 0)
 

@@ -87,7 +87,8 @@ def wide_shift(node, inputs, outputs):
 
 NO_ROUNDS = ("extents of what a loop without rounds scans: onnx, Operators.md, Loop, says "
              "nothing; ONNX Runtime takes 0 for those that the body does not state "
-             "(core/providers/cpu/controlflow/loop.cc)")
+             "(core/providers/cpu/controlflow/loop.cc), and code those that it knows")
+FREE.add(NO_ROUNDS)
 
 
 def scans_nothing(step, outputs):
@@ -258,11 +259,13 @@ def variance_of_zero(node, inputs, outputs):
     return has_nan(outputs[0])
 
 
-@row("Shrink", why="integers that f32 does not hold: ONNX Runtime's kernel adds an f32 "
-     "(core/providers/cpu/nn/shrink.h)")
-def large_integers(node, inputs, outputs):
-    return dtype_of(inputs[0]) not in FLOATS and bool(
-        (np.abs(inputs[0].astype(np.float64)) > 2**20).any())
+@row("Shrink", why="integers and small doubles that f32 does not hold: ONNX Runtime's kernel goes "
+     "by way of f32 (core/providers/cpu/nn/shrink.h)")
+def beyond_f32(node, inputs, outputs):
+    size = np.abs(inputs[0].astype(np.float64))
+    if dtype_of(inputs[0]) == "f64":
+        return bool(((size > 0) & (size < np.finfo(np.float32).tiny)).any())
+    return dtype_of(inputs[0]) not in FLOATS and bool((size > 2**20).any())
 
 
 @row("ReduceMean", "ReduceMax", "ReduceMin", "GlobalAveragePool", "AveragePool",
