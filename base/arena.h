@@ -72,9 +72,9 @@ char *ig_arena_printf(ig_arena *arena, const char *format, ...) IG_PRINTF(2, 3);
 
 void ig_budget_enter_foreign(ig_budget *budget);
 void ig_budget_leave_foreign(ig_budget *budget);
-/* After exhaustion unwound: frees what arenas left behind that were made later than
- * budget->arenas was `mark` (their structs stood in frames that are gone).  Call it
- * when what can still be reached has been destroyed. */
+/* After exhaustion unwound: frees the memory of arenas that were made later than
+ * budget->arenas was `mark` (their structs were in frames that are gone).  Call it
+ * after everything still reachable has been destroyed. */
 void ig_budget_sweep(ig_budget *budget, uint64_t mark);
 /* Unwinds to the recovery point; does not return. */
 _Noreturn void ig_budget_exhausted(ig_budget *budget, size_t wanted);

@@ -1,4 +1,4 @@
-/* What every stage of one compilation shares.
+/* The state shared by all stages of one compilation.
  * SPDX-License-Identifier: Apache-2.0
  *
  * One context per thread; contexts share nothing.  The driver embeds this struct at the

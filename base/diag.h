@@ -26,8 +26,8 @@ typedef struct ig_diagnostic {
     ig_severity severity;
     ig_status status;
     ig_location where;
-    const char *message; /* what is wrong, without location */
-    const char *hint;    /* what to do, or NULL */
+    const char *message; /* the error, without location */
+    const char *hint;    /* advice, or NULL */
 } ig_diagnostic;
 
 typedef struct ig_diag {

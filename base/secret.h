@@ -1,4 +1,4 @@
-/* Passwords and tokens that stand in URLs, kept out of messages.
+/* Passwords and tokens in URLs, kept out of messages.
  * SPDX-License-Identifier: Apache-2.0
  *
  * People name models, caches and stores by URLs, and messages end up in logs and issue
@@ -9,7 +9,7 @@
 
 /* Blanks, in place, the userinfo of each URL ("user:password@" becomes "***@") and the
  * values of query parameters whose names say that they are secret ("?token=***").
- * Never makes a text longer; what is no URL stays as it is. */
+ * Never makes a text longer; text that is no URL stays as it is. */
 void ig_hide_secrets(char *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* Trying what may fail without telling the user.
+/* Trying operations that may fail without telling the user.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     ig_silence silence = ig_silence_begin(context);

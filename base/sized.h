@@ -17,9 +17,9 @@ static inline bool ig_is_sized(const void *from) {
     return size >= sizeof size;
 }
 
-/* Copies what the caller's struct has of the `room` bytes at `to`; its other fields
- * stay as they are.  NULL is all defaults.  False: the struct has no size; nothing was
- * copied. */
+/* Copies the caller's struct, as far as its size goes, to the `room` bytes at `to`;
+ * other fields stay as they are.  NULL is all defaults.  False: the struct has no size;
+ * nothing was copied. */
 static inline bool ig_sized_take(void *to, size_t room, const void *from) {
     if (!from) {
         return true;

@@ -166,7 +166,7 @@ ig_value *ig_compose_logit(ig_expr *e, ig_value *x, double eps) {
 
 /* The truncated quotient, less 1 where the rest is not 0 and its sign is not the
  * divisor's.  (x - rest) / y with the divisor's rest would leave the range near its
- * ends; here x - quotient * y lies between 0 and x. */
+ * ends; here x - quotient * y is between 0 and x. */
 ig_value *ig_compose_floor_divide(ig_expr *e, ig_value *x, ig_value *y) {
     ig_value *quotient = ig_build_div(e, x, y);
     if (!quotient || ig_dtypes[x->type->dtype].class != IG_SINT) {

@@ -1,13 +1,13 @@
 /* See boxes.h.  SPDX-License-Identifier: Apache-2.0
  *
- * How many boxes stand in each list is data: a box of the result finds its list by
- * where that ends among all that stand.
+ * The number of kept boxes of each list is data: a box of the result finds its list by
+ * the end of that list among all kept boxes.
  */
 #include "compose/boxes.h"
 
 #include "compose/rows/segments.h"
 
-/* Of all boxes that stand, the lists [K] and the places there, where there are many
+/* The lists [K] of all kept boxes and their places there, where there are many
  * lists. */
 static bool place_boxes(ig_expr *e, ig_value *counts, ig_value **lists,
                         ig_value **places) {
@@ -25,7 +25,7 @@ static bool place_boxes(ig_expr *e, ig_value *counts, ig_value **lists,
     return e->status == IG_OK;
 }
 
-/* A list by itself stands as it is. */
+/* A single list is used as it is. */
 static ig_value *give_list(ig_expr *e, ig_value *boxes, ig_value *counts) {
     ig_dim total;
     ig_expr_bind_dims(e, ig_expr_flatten(e, counts), 1, "boxes that stand", &total);

@@ -13,7 +13,7 @@ typedef struct ig_boxes {
     ig_value *least;  /* f32: score that boxes exceed; NULL: any will do */
 } ig_boxes;
 
-/* i64 [K, 3]: batch, class and box of those that stand, list after list, the best
+/* i64 [K, 3]: batch, class and box of the kept ones, list after list, the best
  * first: none shares more of its union with one before it in its list. */
 ig_value *ig_compose_suppress(ig_expr *e, const ig_boxes *boxes);
 

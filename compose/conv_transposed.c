@@ -7,7 +7,7 @@
  * the channels of one convolution, which are dealt out:
  *
  *     x [B, C, S]  conv  [B, s * O, S + k / s - 1]  as  [B, s, O, M]
- *     transpose [B, O, M, s]  as  [B, O, M * s]  slice: what is lost at the ends
+ *     transpose [B, O, M, s]  as  [B, O, M * s]  slice: the cut at both ends
  *
  * Others are convolutions over x with s - 1 zeros after each element, with weights
  * mirrored and their channels exchanged.

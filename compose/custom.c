@@ -1,8 +1,8 @@
 /* Operators that the user gives as graphs: which one serves a call, and its ops there.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A symbol of the function stands for the extent of the call where an argument has it
- * alone; one that a body makes (the number of elements that are not zero) is a new
+ * A symbol of the function is replaced by the extent of the call where an argument has
+ * it alone; one that a body makes (the number of elements that are not zero) is a new
  * symbol.  An argument whose extents agree only when the run has checked it is reshaped
  * to the extents that the function knows, so that the body's types hold as they are.
  */

@@ -1,15 +1,15 @@
 /* Composite rows taken apart.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The `expand` column of ops.def names a function here, which builds in simpler ops
- * what the op computes.  A target that has no kernel for the op gets those.  Narrow
- * floats are computed in f32 and rounded once at the end, as the interpreter does.
+ * The `expand` column of ops.def names a function here, which builds the op's result
+ * from simpler ops.  A target that has no kernel for the op gets those.  Narrow floats
+ * are computed in f32 and rounded once at the end, as the interpreter does.
  *
  *     ig_value *results[IG_DECOMPOSE_RESULTS];
  *     ig_decompose_fn decompose = ig_decomposition_of(op->code);
  *     if (decompose && decompose(&e, op, results)) { … replace op's results … }
  *
- * The expression stands before the op, and is right by construction (ig_expr_of).
+ * The expression is built before the op, and is right by construction (ig_expr_of).
  */
 #ifndef IG_COMPOSE_DECOMPOSE_H
 #define IG_COMPOSE_DECOMPOSE_H

@@ -3,7 +3,7 @@
  *
  * The rules are those of ir/fold/resize.c, in f64: a place takes 1 (nearest), 2
  * (linear) or 4 (cubic) elements along each spatial axis, and their combinations in
- * all.  What lies outside, or nowhere (NaN), adds nothing.
+ * all.  Elements outside, or at NaN, add nothing.
  */
 #include "compose/decompose.h"
 #include "compose/resize.h"
@@ -43,7 +43,7 @@ static ig_value *unscale_places(const sampling *s, ig_value *at, ig_value *exten
     return ig_expr_with(e, IG_OP_div, at, 2);
 }
 
-/* Mirrored at both ends until it lies between. */
+/* Mirrored at both ends until it is between them. */
 static ig_value *reflect_places(const sampling *s, ig_value *at, ig_value *extent) {
     ig_expr *e = s->e;
     double low = s->aligns ? 0 : -0.5;

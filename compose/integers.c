@@ -7,7 +7,7 @@
  *
  * A convolution with constant weights is a product of integers itself, of the
  * elements below each window with the weights as a matrix.  Channels come last
- * meanwhile, so that those of one place lie side by side:
+ * meanwhile, so that those of one place are contiguous:
  *
  *     %1 = conv_integer %x, @w, %zx, %zw       x [N, C, H, W], w [O, C, h, w]
  *   becomes
@@ -16,7 +16,7 @@
  *     %c = matmul_integer %b, @w', %zx, %zw    [N, H", W", O]
  *     %1 = transpose %c
  *
- * Padded with the zero point, what is outside of x adds nothing; nor do channels that
+ * Padded with the zero point, elements outside of x add nothing; nor do channels that
  * make whole quads.  Convolutions of groups are convolutions of floats, exact as
  * products are, but where a kernel takes ig_byte_groups.
  *

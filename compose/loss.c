@@ -42,7 +42,7 @@ static ig_value *pick_targets(ig_expr *e, ig_value *log, ig_value *target) {
     return ig_expr_squeeze(e, ig_build_gather_elements(e, log, index, along), axis);
 }
 
-/* What each target costs, and its weight (NULL: 1), of which both are 0 where it is
+/* The cost of each target, and its weight (NULL: 1), of which both are 0 where it is
  * ignored. */
 static ig_value *weigh_targets(ig_expr *e, const ig_class_loss *l,
                                ig_value **out_weight) {

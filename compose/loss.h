@@ -32,7 +32,7 @@ typedef struct ig_class_loss {
     ig_loss_total total;
 } ig_class_loss;
 
-/* `out_weight`, or NULL: the sum of the weights, given or by what is ignored. */
+/* `out_weight`, or NULL: the sum of the weights, given or 1 for targets not ignored. */
 ig_value *ig_compose_class_loss(ig_expr *e, const ig_class_loss *l,
                                 ig_value **out_weight);
 

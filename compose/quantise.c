@@ -116,7 +116,7 @@ ig_value *ig_compose_round_to_power(ig_expr *e, ig_value *x, ig_power_rounding r
         ig_value *bits = ig_build_bitcast(e, x, (ig_bitcast_attrs){ .to = IG_DT_i32 });
         bits = ig_expr_with_integer(e, IG_OP_and, bits, exponent | fraction);
         if (rounding == IG_POWER_UP) {
-            int64_t end = saturate ? largest : exponent; /* of what is counted up */
+            int64_t end = saturate ? largest : exponent; /* of the counted-up values */
             ig_value *is_kept = ig_expr_with_integer(e, IG_OP_ge, bits, end);
             ig_value *above = ig_expr_with_integer(e, IG_OP_add, bits, fraction);
             bits = ig_build_where(e, is_kept, bits, above);

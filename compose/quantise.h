@@ -1,4 +1,4 @@
-/* Quantisation: the rows that importers build, and what is chosen at run time.
+/* Quantisation: the rows that importers build, and scales chosen at run time.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     quantize     x -> saturate(round(x / scale) + zero point)     (ops.def: rounding)
@@ -14,7 +14,7 @@
 typedef struct ig_quant_params {
     ig_value *scale;
     ig_value *zero_point; /* NULL: 0 */
-    int64_t axis;         /* along which vectors lie; -1: none */
+    int64_t axis;         /* of vectors; -1: none */
     int64_t block;        /* indices of the axis for each element; 0: one */
 } ig_quant_params;
 
@@ -35,7 +35,7 @@ typedef enum ig_power_rounding {
     IG_POWER_NEAREST /* as cast does: ties upwards */
 } ig_power_rounding;
 
-/* x as f8e8m0, by way of f32; what is too large is NaN unless it saturates. */
+/* x as f8e8m0, by way of f32; larger values are NaN unless it saturates. */
 ig_value *ig_compose_round_to_power(ig_expr *e, ig_value *x, ig_power_rounding rounding,
                                     bool saturate);
 

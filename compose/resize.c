@@ -4,7 +4,7 @@
  * Elements and their weights are known when extents and scales are: then an axis is a
  * gather by constant ids, for linear and cubic one for each element of a position,
  * which products with constant weights and sums bring together; where there are many,
- * they lie on an axis of their own.  Where only the run knows the extents, scales or
+ * they are on an axis of their own.  Where only the run knows the extents, scales or
  * region, ids and weights are computed (resize_run.c).
  */
 #include "compose/resize.h"
@@ -30,8 +30,8 @@ static double scale_extent(int64_t in, double scale, bool is_f32) {
     return floor(is_f32 ? (double)((float)in * (float)scale) : (double)in * scale);
 }
 
-/* scale as p / q such that floor(in * p / q) is what the product is rounded to, for
- * every extent that images have. */
+/* scale as p / q such that floor(in * p / q) equals the rounded product, for every
+ * extent that images have. */
 static bool as_ratio(double scale, bool is_f32, int64_t *out_p, int64_t *out_q) {
     enum { DENOMINATOR_MAX = 1000, EXTENT_MAX = 8192 };
     for (int64_t q = 1; q <= DENOMINATOR_MAX; q++) {
@@ -92,7 +92,7 @@ bool ig_compose_scaled_extent(ig_expr *e, ig_dim in, double part, double scale,
     return e->status == IG_OK;
 }
 
-/* Only what the mode looks at. */
+/* Only the parameters that the mode reads. */
 static ig_resize_attrs tidy_attrs(const ig_resize_attrs *given) {
     ig_resize_attrs attrs = *given;
     if (attrs.mode == IG_RESIZE_nearest) {
@@ -159,7 +159,7 @@ void ig_compose_resize_sizes(ig_expr *e, const ig_value *x, ig_resize_form *form
     ig_expr_bind_dims(e, size, rank, "an extent of a resized tensor", form->sizes);
 }
 
-/* ---- what an axis needs ---- */
+/* ---- parameters of an axis ---- */
 
 enum { TAPS_MAX = 1 << 20, FEW_TAPS = 4 };
 
@@ -304,7 +304,7 @@ static ig_value *sum_few_taps(ig_expr *e, ig_value *x, uint32_t axis, ig_dim out
     return sum;
 }
 
-/* Where a position lies outside of x, the value for that. */
+/* The value of positions outside of x, there. */
 static ig_value *show_outside(ig_expr *e, const ig_op *op, ig_value *x, uint32_t axis,
                               ig_value *outside) {
     ig_value *value = ig_expr_number(e, (ig_dtype)x->type->dtype,
@@ -437,7 +437,7 @@ static ig_value *resize_bytes_axis(ig_expr *e, ig_value *x, uint32_t axis,
     own.attrs = form->attrs;
     own.sizes[axis] = form->sizes[axis];
     own.scales[axis] = form->scales[axis];
-    ig_value *plain = ig_compose_resize(e, x, &own); /* tells what the axis needs */
+    ig_value *plain = ig_compose_resize(e, x, &own); /* the parameters of the axis */
     if (!plain || !read_axis(plain->def, axis, &plan) || !plan.changes) {
         return plain;
     }

@@ -8,7 +8,7 @@
 
 /* ---- the row ---- */
 
-/* What a resize is told, axis by axis. */
+/* The parameters of a resize, axis by axis. */
 typedef struct ig_resize_form {
     ig_resize_attrs attrs; /* but for `sizes` */
     ig_dim sizes[IG_TENSOR_RANK];
@@ -21,8 +21,8 @@ typedef struct ig_resize_form {
 /* All axes as they are. */
 ig_resize_form ig_compose_resize_form(const ig_value *x);
 /* floor(in * part * scale), where part is how much of the axis is shown; products are
- * rounded to f32 (ONNX) or f64 (torch).  What is no quotient of integers the run
- * computes.  False: the scale is none, and the expression fails. */
+ * rounded to f32 (ONNX) or f64 (torch).  The run computes it where the scale is no
+ * quotient of integers.  False: the scale is invalid, and the expression fails. */
 bool ig_compose_scaled_extent(ig_expr *e, ig_dim in, double part, double scale,
                               bool is_f32, ig_dim *out_extent);
 /* Attributes that change nothing in the mode are left out. */

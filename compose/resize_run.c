@@ -261,7 +261,7 @@ static run_axis open_axis(ig_expr *e, const ig_resize_run *run) {
     return r;
 }
 
-/* Elements around each place, and what they weigh. */
+/* Elements around each place, and their weights. */
 static void weigh_elements(const run_axis *r, ig_value *place, ig_resize_elements *c) {
     ig_expr *e = r->e;
     const ig_resize_axis *axis = r->axis;

@@ -17,7 +17,7 @@ typedef struct ig_rnn {
     bool is_reverse;
     bool is_reset_first;  /* gru: R (r * h) + b, not r * (R h + b) */
     bool is_coupled;      /* lstm: f = 1 - i */
-    double clip;          /* of what goes into activations; 0: none */
+    double clip;          /* of the arguments of activations; 0: none */
     ig_value *x;          /* [T, B, I] */
     ig_value *h, *c;      /* [B, H]; c: of an lstm */
     ig_value *w, *r;      /* [G * H, I], [G * H, H] */
@@ -25,8 +25,8 @@ typedef struct ig_rnn {
     ig_value *lengths;    /* i64 [B]; NULL: all T */
     ig_value *peepholes;  /* [3 * H]; NULL: none */
     ig_value *projection; /* [P, H]; NULL: none */
-    /* Of the gates, of what is new, and of the state of an lstm; NULL: the usual ones.
-     * The row has those: with others the layer is a loop at once. */
+    /* Of the gates, of the new content, and of the state of an lstm; NULL: the usual
+     * ones.  The row has those: with others the layer is a loop at once. */
     const ig_rnn_activation *activations;
 } ig_rnn;
 

@@ -5,7 +5,7 @@
 
 #include "base/context.h"
 
-/* ig_file_map_open and ig_file_map_beneath, for models and what they name. */
+/* ig_file_map_open and ig_file_map_beneath, for models and the files that they name. */
 ig_status ig_context_map(ig_context *context, const char *path, ig_file_map *out_map,
                          char *why);
 ig_status ig_context_map_beneath(ig_context *context, const char *beside, ig_str name,

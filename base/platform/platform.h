@@ -22,8 +22,8 @@ typedef struct ig_file_map {
 ig_status ig_file_map_open(const char *path, ig_file_map *out_map, char *why);
 /* Maps `name` relative to the folder of `beside` and nowhere else: absolute paths,
  * "..", hard links, anything but a regular file and a missing file are IG_INVALID, and
- * symbolic links that lead out of that folder, of the one that `beside` really lies in
- * and of the hub's blobs (HUB/snapshots/REVISION/… to HUB/blobs). */
+ * symbolic links that lead out of that folder, of the real folder of `beside` and of
+ * the hub's blobs (HUB/snapshots/REVISION/… to HUB/blobs). */
 ig_status ig_file_map_beneath(const char *beside, ig_str name, ig_file_map *out_map,
                               char *why);
 void ig_file_map_close(ig_file_map *map);
@@ -36,9 +36,9 @@ ig_status ig_file_map_of(int file, ig_file_map *out_map, char *why);
 /* The same, but the file stays open. */
 ig_status ig_file_map_kept(int file, ig_file_map *out_map, char *why);
 
-/* Writes a whole file: a temporary beside `path`, then rename.  Nothing is left behind
- * on failure.  Parts are written one after the other.  What stands at `path` already
- * must be a regular file. */
+/* Writes a whole file: a temporary beside `path`, then rename.  Nothing remains on
+ * failure.  Parts are written one after the other.  A file that exists at `path` must
+ * be a regular one. */
 typedef struct ig_file_part {
     const void *data;
     size_t size;

@@ -7,7 +7,7 @@
  * second name is refused because that name may be outside.  Without ".." and links no
  * step can leave the folder, whatever is renamed meanwhile.  Where the folder itself
  * holds links, as caches of downloads and mounted volumes do, the real path that they
- * lead to is walked in the same way, from one of three folders that it must lie in.
+ * lead to is walked in the same way, from one of three folders that must contain it.
  */
 #include "base/platform/platform.h"
 
@@ -276,9 +276,9 @@ static int open_real_beneath(const char *folder, const char *path) {
     return open_beneath(root, ig_str_of(path + size + 1));
 }
 
-/* A file that links lead to: what they end at lies below the folder that the model
- * really lies in, below the folder that it was asked for in, or among the hub's blobs
- * beside that.  The real path is walked without following any link. */
+/* A file that links lead to: their target is below the model's real folder, below the
+ * folder that was named, or among the hub's blobs beside that.  The real path is walked
+ * without following any link. */
 static int open_linked(const char *beside, ig_str name) {
     char asked[PATH_MAX], folder[PATH_MAX], real[PATH_MAX], model[PATH_MAX];
     if (!name_folder_of(beside, asked) || !realpath(asked, folder)) {

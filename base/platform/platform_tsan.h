@@ -9,7 +9,7 @@
 #ifdef __SANITIZE_THREAD__
 void __tsan_acquire(void *address);
 void __tsan_release(void *address);
-/* What was done before a release of `address` comes before what follows an acquire. */
+/* Writes before a release of `address` happen before reads after an acquire. */
 #define IG_TSAN_RELEASE(address) __tsan_release((void *)(uintptr_t)(address))
 #define IG_TSAN_ACQUIRE(address) __tsan_acquire((void *)(uintptr_t)(address))
 #else

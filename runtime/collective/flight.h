@@ -1,17 +1,17 @@
-/* Exchanges under way: they begin at one step of a program, and others run before what
- * comes is needed.
+/* Exchanges under way: they begin at one step of a program, and other steps run before
+ * the received parts are needed.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     start   what is sent may be taken by the others, and stays as it is until
- *     wait    what this rank receives is there, and
- *     end     all others have what this rank sent
+ *     start   the others may take the sent parts, which stay unchanged until end
+ *     wait    this rank's received parts are there
+ *     end     all others have taken the parts that this rank sent
  *
  * All ranks start the same ones in the same order, other exchanges between them; each
  * waits for them in an order of its own, as it needs them.  Nobody waits at a start,
  * so ranks need not be at the same step, and nobody but their own threads works on it:
  *
- *     shm    a start says where the parts lie; who waits takes them from there, one
- *            copy, and says so; the end looks whether all have
+ *     shm    a start publishes the addresses of the parts; who waits takes them from
+ *            there, one copy, and says so; the end looks whether all have
  *     mpi    a start posts all messages, of which nothing is waited for
  *     other transports, and ranks of shm that cannot read each other's memory, exchange
  *     at the start
@@ -28,7 +28,7 @@ enum { IG_FLIGHTS = 128 }; /* of a rank, at once */
 struct ig_flight {
     ig_collective what;
     bool is_open;    /* started, and not ended */
-    bool is_there;   /* what comes is in the box */
+    bool is_there;   /* received parts are in the box */
     uint32_t number; /* of those that the group has started */
     uint32_t pieces, room;
     ig_group_part *send; /* of rank r: send[r * pieces …] */
@@ -46,7 +46,7 @@ ig_status ig_flight_start(ig_group *group, ig_flight *flight);
 /* The flight of that number with so many pieces, which has been started; NULL: there is
  * none. */
 ig_flight *ig_flight_at(ig_group *group, int64_t number, uint32_t pieces);
-/* receive[r * pieces …] get what comes from rank r. */
+/* receive[r * pieces …] get the parts from rank r. */
 ig_status ig_flight_wait(ig_group *group, ig_flight *flight,
                          const ig_group_part *receive);
 ig_status ig_flight_end(ig_group *group, ig_flight *flight);
@@ -54,7 +54,7 @@ void ig_flights_close(ig_group *group);
 
 /* ---- for transports ---- */
 
-/* Room for what comes, in flight->box. */
+/* Room for received parts, in flight->box. */
 ig_status ig_flight_make_box(ig_group *group, ig_flight *flight);
 /* Exchanges it now. */
 ig_status ig_flight_exchange(ig_group *group, ig_flight *flight);

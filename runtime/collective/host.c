@@ -44,7 +44,7 @@ static void close_host(ig_group *group) {
     }
 }
 
-/* One part for each rank, from `at` on; returns what is behind them. */
+/* One part for each rank, from `at` on; returns the address after them. */
 static char *lay_out(const ig_group *group, const ig_group_part *parts, uint32_t pieces,
                      char *at, ig_group_part *out) {
     for (uint32_t r = 0; r < group->options.world; r++) {

@@ -1,8 +1,8 @@
 /* mpi: ranks that a launcher of MPI has started, on one machine or many.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Every exchange begins with a head to each rank, what it is and how much comes; the
- * parcels follow, packed, in messages of at most `chunk` bytes (counts are int).  All
+ * Every exchange begins with a head to each rank, its kind and its sizes; the parcels
+ * follow, packed, in messages of at most `chunk` bytes (counts are int).  All
  * of it is non-blocking and looked at until the deadline.  After one that was missed
  * messages are still under way: closing then ends the whole job, as MPI wants it.
  *
@@ -171,7 +171,7 @@ static ig_status exchange_heads(ig_group *group, ig_collective what) {
     return wait_requests(group, what, &s->open);
 }
 
-/* Does rank `rank` make this call, and send what is expected? */
+/* Does rank `rank` make this call, and send the expected parts? */
 static ig_status check_head(ig_group *group, ig_collective what, const head *came,
                             uint32_t rank, size_t expected) {
     if (came->what == HEAD_FAILED) {
@@ -289,7 +289,7 @@ static ig_status exchange_mpi(ig_group *group, ig_collective what,
 
 typedef struct mpi_flight {
     head *sent, *came; /* of each rank */
-    char *out;         /* what is sent, packed */
+    char *out;         /* sent parts, packed */
     size_t out_room;
     requests heads, coming, going;
 } mpi_flight;

@@ -1,8 +1,8 @@
-/* MPI, opened at run time: what is called, for both families of implementations.
+/* MPI, opened at run time: its functions, for both families of implementations.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Handles are pointers in Open MPI, and numbers in MPICH and its kin (Intel MPI,
- * MVAPICH, Cray): what else differs is the value of a few constants.  No header of
+ * MVAPICH, Cray): otherwise only the values of a few constants differ.  No header of
  * either is needed; the numbers are those of MPICH's ABI, which its kin share.
  */
 #ifndef IG_RUNTIME_COLLECTIVE_MPI_H
@@ -50,7 +50,7 @@ struct ig_mpi {
 /* Opens the library, and MPI where nobody has yet.  `name`: "" for all ranks of the
  * job, or the number that MPI_Comm_c2f gives of a communicator. */
 ig_status ig_mpi_open(ig_group *group, ig_mpi *mpi, const char *name);
-/* Ends what was begun; after a failure all ranks, if MPI is ours. */
+/* Ends MPI if this library began it; after a failure ends all ranks too. */
 void ig_mpi_close(ig_mpi *mpi);
 
 #endif

@@ -1,11 +1,11 @@
 /* nccl: parts travel between GPUs; the ranks meet in another group.
  * SPDX-License-Identifier: Apache-2.0
  *
- * "nccl:NAME" opens the group NAME too, over which each exchange says first what it is
- * and how much comes: a rank that is late, has failed or calls something else is named
- * as there.  Then parcels are put on this rank's GPU, sent and received by NCCL within
- * one of its groups, and taken back.  The communicator does not block, so that all of
- * it is looked at until the deadline; what is under way then is aborted.
+ * "nccl:NAME" opens the group NAME too, over which each exchange first sends its kind
+ * and its sizes: a rank that is late, has failed or calls something else is named as
+ * there.  Then parcels are put on this rank's GPU, sent and received by NCCL within one
+ * of its groups, and taken back.  The communicator does not block, so that all of it is
+ * looked at until the deadline; exchanges under way then are aborted.
  *
  * NCCL and the driver are opened at run time (INGOT_NCCL_LIBRARY names another
  * library); no header of theirs is needed.  A process is one rank, and its GPU is
@@ -97,7 +97,7 @@ static ig_status check_cuda(ig_group *group, ig_collective what, int error) {
                                             ig_collective_names[what], words);
 }
 
-/* What the meeting said. */
+/* The result of the meeting. */
 static ig_status pass_on(ig_group *group, ig_status status) {
     const nccl_state *s = group->state;
     return status == IG_OK ? IG_OK
@@ -392,7 +392,7 @@ static ig_status open_nccl(ig_group *group, const char *name) {
     return status;
 }
 
-/* What is under way ends first, by force after a failure. */
+/* Exchanges under way end first, by force after a failure. */
 static void close_gpu(nccl_state *s, bool has_failed) {
     void *ours;
     if (s->driver.context_push(s->context) != 0) {

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Written apart from the interpreter's (ir/fold/deal.c), which judges it.  Where an id
- * goes but once, those seen stand in a table of twice their number or more: an id's
- * place follows from its product with an odd number, or is the next that is free.
+ * goes but once, a table of at least twice their number holds those seen: an id's slot
+ * follows from its product with an odd number, or is the next free one.
  */
 #include "base/checked.h"
 #include "base/status.h"
@@ -97,7 +97,7 @@ static bool is_dealt(const dealer *d, int64_t id) {
     return id < 0 ? d->keeps : !d->is_distinct || see_id(&d->seen, id);
 }
 
-/* How many go to each rank, and where its first stands. */
+/* How many go to each rank, and the index of its first. */
 static bool count_ids(dealer *d) {
     int64_t left = d->id_count, at = 0;
     for (int64_t i = 0; i < d->bag_count; i++) {

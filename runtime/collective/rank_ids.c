@@ -24,7 +24,7 @@ typedef struct bags {
     int64_t padding, id_count, begin_count, bag_count, length, weight_bytes;
     const int64_t *ids, *begins, *ends;
     const char *weights;
-    /* What is written; NULL while it is counted. */
+    /* The output; NULL while it is counted. */
     int64_t *lengths, *listed;
     char *listed_weights;
     int64_t count; /* ids so far */
@@ -66,7 +66,7 @@ static bool refuse_id(const bags *b, int64_t position) {
         (long long)b->rows);
 }
 
-/* `position` -1: an id that counts, and stands nowhere. */
+/* `position` -1: an id that counts, and is in no list. */
 static void list_id(bags *b, int64_t position, int64_t row) {
     if (b->listed) {
         b->listed[b->count] = row;

@@ -50,7 +50,7 @@ static bool reserve_parts(const meeting *m, ig_collective what, uint32_t pieces)
 
 /* ---- counts ---- */
 
-/* Sums of what comes of each list. */
+/* Sums of the received parts of each list. */
 static bool add_counts(const meeting *m, int64_t *found) {
     for (int64_t k = 0; k < m->n; k++) {
         const int64_t *came = found + m->n + k * m->world;

@@ -1,10 +1,10 @@
-/* What programs of ranks call: the functions of ops of sharded graphs (ir/ops.def).
+/* Functions that programs of ranks call: those of ops of sharded graphs (ir/ops.def).
  * SPDX-License-Identifier: Apache-2.0
  *
- * Buffers are what is written, then what is read; all hold i64 but weights and lists.
+ * Buffers are outputs, then inputs; all hold i64 but weights and lists.
  *
  * rank_bag_ids(lengths, ids, [weights]; ids, [begins], [ends], [weights])
- *     params: bits of what there is (1 begins, 2 ends, 4 weights); pool (1 mean, 2 max,
+ *     params: operands there (1 begins, 2 ends, 4 weights); pool (1 mean, 2 max,
  *     3 none); last, negative, range and offsets rules (ir/ops.h); rows of the table;
  *     number of the feature; whether there is a padding id, and which; ids; begins; ids
  *     of each bag where nothing says (pooled ids [bags, n]); bytes of a weight

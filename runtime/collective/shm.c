@@ -14,8 +14,8 @@
  * another process by process_vm_readv, where the system lets all of them), one copy in
  * all; then all step once more, so that the sender may go on.
  *
- * Rank 0 makes the segment, has a lock on it as long as it lives (what a killed run
- * left is told apart by that), and takes its name away once all have come.
+ * Rank 0 makes the segment, holds a lock on it as long as it lives (so a segment of a
+ * killed run is told apart), and takes its name away once all have come.
  */
 #include "runtime/collective/shm.h"
 
@@ -181,7 +181,7 @@ static ig_status make_step(ig_group *group, ig_collective what) {
 
 /* ---- the exchange ---- */
 
-/* Is what goes from rank to rank read where it lies? */
+/* Are parcels read from the sender's memory? */
 static bool is_direct(const ig_group *group, uint32_t from, uint32_t to, size_t bytes) {
     const shared *s = group->state;
     return from == to || (s->is_direct && bytes > DIRECT_BYTES);
@@ -209,7 +209,7 @@ static void read_boxes(ig_group *group, const ig_parcels *all, size_t at) {
     }
 }
 
-/* What goes from rank `from` to this one, from where it lies. */
+/* The parcel from rank `from` to this one, from the sender's memory. */
 static ig_status read_parcel(ig_group *group, ig_collective what, const ig_parcels *all,
                              uint32_t from) {
     const shared *s = group->state;
@@ -241,7 +241,7 @@ static ig_status read_direct(ig_group *group, ig_collective what,
     return IG_OK;
 }
 
-/* Does every rank make this call, and send what is expected? */
+/* Does every rank make this call, and send the expected parts? */
 static ig_status check_others(ig_group *group, ig_collective what,
                               const ig_parcels *all) {
     const shared *s = group->state;
@@ -267,7 +267,7 @@ static ig_status check_others(ig_group *group, ig_collective what,
     return IG_OK;
 }
 
-/* What all exchanges at hand need, as every rank works it out. */
+/* The needs of all current exchanges; every rank computes the same. */
 typedef struct needs {
     size_t boxed;   /* bytes of the largest parcel that goes by boxes */
     bool is_direct; /* a rank reads another's memory */

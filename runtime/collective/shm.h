@@ -1,4 +1,4 @@
-/* The interface between the files of shm, and what lies in a segment.
+/* The interface between the files of shm, and the layout of a segment.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     head │ slot of each rank │ notices of each │ twice: sizes [from][to], boxes
@@ -32,7 +32,7 @@ typedef struct ig_shm_slot {
     _Atomic uint32_t reads;              /* 1 + the rank whose memory it reads, or 0 */
 } ig_shm_slot;
 
-/* Of a flight: where its parts lie in the rank's own memory. */
+/* Of a flight: the addresses of its parts in the rank's own memory. */
 typedef struct ig_shm_notice {
     _Atomic uint32_t what, pieces;
     _Atomic uint64_t parts;
@@ -50,7 +50,7 @@ typedef struct ig_shm {
     int64_t spin_ns;
     uint32_t turn;        /* its last bit is the set in use */
     bool is_direct;       /* ranks read each other's memory */
-    uint32_t probe;       /* what others try to read at first */
+    uint32_t probe;       /* others try to read this first */
     ig_group_part *found; /* another's pieces */
     uint32_t found_room;
 } ig_shm;
@@ -84,7 +84,7 @@ ig_status ig_shm_wait(ig_group *group, ig_collective what, uint32_t rank,
                       _Atomic uint32_t *word, uint32_t value, int64_t deadline);
 int64_t ig_shm_deadline(const ig_group *group);
 
-/* ---- shm_read.c: parts are taken from where they lie ---- */
+/* ---- shm_read.c: parts are read from the sender's memory ---- */
 
 /* Between these a rank may read the memory of another, which stays there: one that
  * fails waits until those threads have done with it. */
@@ -94,7 +94,7 @@ void ig_shm_wait_for_readers(const ig_group *group);
 
 bool ig_shm_read(const ig_shm *s, uint32_t rank, const void *from, void *to,
                  size_t bytes);
-/* `pieces` parts for this rank among those of rank `from`, whose array lies at `parts`
+/* `pieces` parts for this rank among those of rank `from`, whose array is at `parts`
  * in its memory: the group's until the next call.  NULL: they cannot be read. */
 const ig_group_part *ig_shm_find_parts(ig_group *group, uint32_t from, uint64_t parts,
                                        uint32_t pieces);

@@ -5,10 +5,10 @@
  *     rank 1        start ── wait: takes from 0 ── computes ── … ── end
  *
  * A start is a notice in the segment, and the rank's number of flights counted up; who
- * waits takes what is its own from the memory of all others, and counts what it has
- * taken.  So a rank stands still only where another has not come to the start yet.
- * Ranks count alike, since all start the same flights; they may take them in an order
- * of their own, so that the end looks for as many as were started.
+ * waits takes its parts from the memory of all others, and counts them.  So a rank
+ * waits only where another has not come to the start yet.  Ranks count alike, since all
+ * start the same flights; they may take them in an order of their own, so that the end
+ * looks for as many as were started.
  */
 #include "runtime/collective/shm.h"
 

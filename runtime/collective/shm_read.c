@@ -1,8 +1,8 @@
-/* shm: parts of other ranks are taken from where they lie.
+/* shm: parts of other ranks are read from their memory.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Of another process by process_vm_readv; of a thread of this one they are copied.
- * What a rank of this process has failed with is freed soon after: a reader says first
+ * Memory of a failed rank of this process is freed soon after: a reader says first
  * whom it reads, looks then whether that one still lives, and who fails or ends says so
  * first and waits then for its readers.
  */
@@ -43,7 +43,7 @@ ig_status ig_shm_begin_read(ig_group *group, ig_collective what, uint32_t rank) 
     return status;
 }
 
-/* What was read of one that failed meanwhile may be anything. */
+/* Bytes read from a rank that failed meanwhile may be anything. */
 ig_status ig_shm_end_read(ig_group *group, ig_collective what, uint32_t rank) {
     const ig_shm *s = group->state;
     IG_TSAN_RELEASE(&ig_shm_seen[group->options.rank]);

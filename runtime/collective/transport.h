@@ -25,16 +25,16 @@ typedef enum ig_collective {
 
 extern const char *const ig_collective_names[IG_COLLECTIVE_COUNT];
 
-/* What a rank sends and receives: to and from each rank several pieces, which travel
- * one behind the other.  Those of rank r are send[r * pieces …]. */
+/* The parts that a rank sends and receives: to and from each rank several pieces, which
+ * travel one after the other.  Those of rank r are send[r * pieces …]. */
 typedef struct ig_parcels {
     uint32_t pieces;
     const ig_group_part *send, *receive;
 } ig_parcels;
 
 size_t ig_parcel_bytes(const ig_group_part *parts, uint32_t pieces);
-/* Copies bytes `at` … of pieces that lie one behind the other, at most `count` of them,
- * to `box`, or from there. */
+/* Copies bytes `at` … of pieces that follow one another, at most `count` of them, to
+ * `box`, or from there. */
 void ig_parcel_read(const ig_group_part *parts, uint32_t pieces, size_t at,
                     size_t count, char *box);
 void ig_parcel_write(const ig_group_part *parts, uint32_t pieces, size_t at,
@@ -43,8 +43,8 @@ void ig_parcel_write(const ig_group_part *parts, uint32_t pieces, size_t at,
 typedef struct ig_flight ig_flight;
 
 typedef struct ig_transport {
-    const char *name; /* "shm", what stands before the colon */
-    /* Sets group->state; what it leaves after a failure is closed too. */
+    const char *name; /* "shm", the name before the colon */
+    /* Sets group->state; the caller closes it after a failure, too. */
     ig_status (*open)(ig_group *group, const char *name);
     void (*close)(ig_group *group);
     /* `what` is for the check that all ranks make the same call, and for messages. */
@@ -72,7 +72,7 @@ struct ig_group {
     ig_group_options options;
     void *state;
     bool has_failed;
-    ig_group_part *send, *receive; /* world * room parts each, for what is made here */
+    ig_group_part *send, *receive; /* world * room parts each, for parts made here */
     uint32_t room;
     ig_flight *flights; /* by number, modulo IG_FLIGHTS */
     uint32_t flight_count;
@@ -84,15 +84,15 @@ struct ig_group {
 
 /* Room for so many pieces a rank in group->send and group->receive. */
 ig_status ig_group_reserve(ig_group *group, ig_collective what, uint32_t pieces);
-/* Exchanges what stands in group->send and group->receive. */
+/* Exchanges the parts of group->send and group->receive. */
 ig_status ig_group_exchange_own(ig_group *group, ig_collective what, uint32_t pieces);
 
 /* rows: world times `count` elements; their sums, in the order of ranks, in double. */
 void ig_group_add_rows(ig_group_dtype dtype, const void *rows, uint32_t world,
                        size_t count, void *out);
 int64_t ig_group_now_ms(void); /* monotonic */
-/* Between two looks at what others do, after so many: a spin, later a nap.  False: the
- * deadline has passed. */
+/* Between two looks at the others' progress, after so many: a spin, later a nap.
+ * False: the deadline has passed. */
 bool ig_group_may_wait(uint32_t spins, int64_t deadline);
 /* Writes the group's message; returns `status`. */
 ig_status ig_group_error(ig_group *group, ig_status status, const char *format, ...)

@@ -20,7 +20,7 @@ typedef struct ig_host_call {
     struct ig_texts *texts;      /* where functions on texts put theirs */
     int64_t run;                 /* runs of the session before this one */
     ig_kernel_report_v0 *report; /* an index out of range, as a kernel reports it */
-    char *reason;      /* of IG_HOST_REASON_BYTES: what is wrong with values */
+    char *reason;      /* of IG_HOST_REASON_BYTES: the error of the values */
     ig_status *status; /* of a call that fails; IG_INVALID before */
 } ig_host_call;
 
@@ -29,8 +29,8 @@ enum { IG_HOST_REASON_BYTES = 192 };
 /* False, with a phrase about values that the model computes: "the step is 0". */
 bool ig_host_refuse(const ig_host_call *call, const char *format, ...) IG_PRINTF(2, 3);
 
-/* False: values are not what the function takes, and the reason is set; or buffers or
- * params are not what it needs. */
+/* False: the function refuses the values, and the reason is set; or buffers or params
+ * do not fit it. */
 typedef bool ig_host_fn(const ig_host_call *call);
 
 /* NULL when there is no such row. */

@@ -1,4 +1,4 @@
-/* Host functions that find sizes in what a model has computed.
+/* Host functions that find sizes in values that a model has computed.
  * SPDX-License-Identifier: Apache-2.0
  *
  * The values come from data, so every one of them is checked here: results never lead

@@ -1,12 +1,12 @@
 /* Host function sort: the first elements of each line of a tensor, in order.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Elements are compared by keys: unsigned numbers in the order of what the bits mean,
- * NaN largest, both zeros one.  Equal keys stay in the order in which they stand, so
- * the order is total, and a heap of positions in the result's own memory suffices:
- * its root is the last of those that are kept, everything after the first `kept`
- * either replaces the root or is passed over, and emptying the heap from the back
- * leaves the positions in order.
+ * Elements are compared by keys: unsigned numbers in the order of the elements, NaN
+ * largest, both zeros one.  Equal keys stay in the order of their positions, so the
+ * order is total, and a heap of positions in the result's own memory suffices: its root
+ * is the last of those that are kept, everything after the first `kept` either replaces
+ * the root or is passed over, and emptying the heap from the back leaves the positions
+ * in order.
  */
 #include "base/checked.h"
 #include "runtime/host/host.h"

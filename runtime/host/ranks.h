@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * This is all that the two libraries know of each other; runtime/collective/ranks.h
- * says what the functions take.
+ * lists the operands of the functions.
  */
 #ifndef IG_RUNTIME_HOST_RANKS_H
 #define IG_RUNTIME_HOST_RANKS_H

@@ -13,7 +13,7 @@ static ig_str short_source(const char *source) {
     return ig_str_of(source);
 }
 
-/* Lines and stacks are what a reader divides by, so nothing in a name may divide. */
+/* Readers split at lines and at separators of stacks, so a name contains neither. */
 static void clean_label(char *label) {
     for (char *c = label; *c; c++) {
         if ((unsigned char)*c < ' ' || *c == 127 || *c == ';') {

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 typedef struct observer {
-    ig_observer verbs; /* first: what the program calls */
+    ig_observer verbs; /* first: the program calls it */
     ig_program const *program;
     unsigned wants;
     ig_observe_folder folder;
@@ -28,7 +28,7 @@ typedef struct observer {
     char **files;                      /* by kernel: of its text, or NULL */
 } observer;
 
-/* ---- what is wanted ---- */
+/* ---- the requested kinds ---- */
 
 static ig_status read_wishes(unsigned given, unsigned *out, const ig_message *message) {
     static const struct {
@@ -132,7 +132,7 @@ static ig_status write_text(observer *o, uint32_t number, const ig_debug_kernel 
                             message);
 }
 
-/* What the entry says about kernel `number`, which has code. */
+/* The entry's record of kernel `number`, which has code. */
 static ig_status add_debug(observer *o, uint32_t number, const ig_message *message) {
     const ig_debug_kernel *known =
         (const ig_debug_kernel *)(const void *)(o->debug.data +

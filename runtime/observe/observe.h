@@ -49,8 +49,8 @@ typedef struct ig_unwind {
     size_t size, header_size;
 } ig_unwind;
 
-/* unwind.c: of a kernel with debug information, to lie behind its code, at the next
- * multiple of 8.  False: out of memory. */
+/* unwind.c: of a kernel with debug information, to follow its code at the next multiple
+ * of 8.  False: out of memory. */
 bool ig_unwind_info(const ig_observed *kernel, ig_unwind *out);
 
 /* perf_map.c */

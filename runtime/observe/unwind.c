@@ -18,7 +18,7 @@ enum { CIE = -1, DW_CFA_nop = 0, CIE_BYTES = 8, FDE_BYTES = 24, ALIGNMENT = 8 };
 
 /* ---- the object ---- */
 
-/* The section's bytes; false where there is none, or it lies outside. */
+/* The section's bytes; false where there is none, or it is out of bounds. */
 static bool find_section(ig_str object, const char *name, ig_str *out) {
     Elf64_Ehdr header;
     Elf64_Shdr section, names;
@@ -69,7 +69,7 @@ static bool find_function(ig_str relocations, size_t place, uint64_t *out) {
     return false;
 }
 
-/* ---- what is written ---- */
+/* ---- output ---- */
 
 typedef struct frames {
     char *bytes;

@@ -1,4 +1,4 @@
-/* Opening a plan: header, hash, sections; then the checks; then what follows from it.
+/* Opening a plan: header, hash, sections; then the checks; then derived fields.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/plan/plan.h"
 
@@ -75,7 +75,7 @@ typedef enum fit {
     FIT_SAME,    /* records as this runtime has them */
     FIT_OLDER,   /* some are shorter, or there are fewer sections */
     FIT_NEWER,   /* there are more, or longer ones */
-    FIT_DAMAGED, /* a section lies outside */
+    FIT_DAMAGED, /* a section is out of bounds */
 } fit;
 
 static fit judge_sections(const ig_plan_header *header) {

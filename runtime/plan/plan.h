@@ -1,5 +1,4 @@
-/* A plan in memory: the sections of runtime/format.h, checked, and what follows from
- * them.
+/* A plan in memory: the sections of runtime/format.h, checked, and derived fields.
  * SPDX-License-Identifier: Apache-2.0
  *
  * After ig_plan_open every number in a record is a legal index or a bounded size, every
@@ -42,7 +41,7 @@ typedef struct ig_plan {
 ig_status ig_plan_open(const void *bytes, size_t size, ig_plan *out_plan,
                        const ig_message *message);
 void ig_plan_close(ig_plan *plan);
-/* IG_UNSUPPORTED, and what to do about an artifact of that format. */
+/* IG_UNSUPPORTED, with advice about an artifact of that format. */
 ig_status ig_plan_refuse_version(uint32_t version, const ig_message *message);
 /* The same of one that has more than its format has here. */
 ig_status ig_plan_refuse_newer(const ig_message *message);
@@ -59,7 +58,7 @@ static inline const char *ig_plan_string(const ig_plan *plan, ig_plan_text text)
  * symbol has no value. */
 bool ig_plan_evaluate(const ig_plan *plan, uint32_t expr, const int64_t *symbols,
                       int64_t *out_value);
-/* The same, where IG_NONE stands for `absent`. */
+/* The same, where IG_NONE means `absent`. */
 bool ig_plan_evaluate_or(const ig_plan *plan, uint32_t expr, const int64_t *symbols,
                          int64_t absent, int64_t *out_value);
 /* A constant expression's value; false when it depends on anything. */
@@ -78,7 +77,7 @@ static inline bool ig_plan_has_own_buffer(const ig_plan *plan, uint32_t number) 
     return buffer->space == IG_SPACE_OUTPUT && buffer->index == number;
 }
 
-/* Does the output stand in an input's memory? */
+/* Is the output in an input's memory? */
 static inline bool ig_plan_is_in_place(const ig_plan *plan, uint32_t number) {
     assert(number < plan->outputs_count && "the plan has no such output");
     return plan->outputs[number].in_place_of != IG_NONE;

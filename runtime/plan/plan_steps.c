@@ -1,8 +1,8 @@
-/* The checks of a plan's steps: how they nest, and what each kind needs.
+/* The checks of a plan's steps: their nesting, and the rules of each kind.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Steps stand depth first, so a body is the next body_count steps.  The walk keeps the
- * ends of the open bodies on a small stack; a body must end before its parent does.
+ * Steps are stored depth first, so a body is the next body_count steps.  The walk keeps
+ * the ends of the open bodies on a small stack; a body must end before its parent does.
  */
 #include "runtime/plan/plan.h"
 
@@ -37,9 +37,9 @@ typedef struct walk {
     uint32_t number;         /* of the step that is checked */
     uint32_t rows, rows_end; /* the open rows step, or IG_NONE */
     uint32_t prepare, prepare_end;
-    bool has_begun;     /* a step that is done in each run stands before */
+    bool has_begun;     /* a step that is done in each run came before */
     bool after_body;    /* a body has ended just before this step */
-    bool has_committed; /* the commit step stands before this one */
+    bool has_committed; /* the commit step came before this one */
 } walk;
 
 static bool in_range(ig_plan_range range, uint32_t count) {
@@ -63,7 +63,7 @@ static bool is_fixed(const ig_plan *plan, uint32_t expr) {
 }
 
 /* May `expr` (or IG_NONE) be evaluated here?  Only inside a rows step may it depend on
- * rows, and only on those of that step.  What is prepared holds for calls of all
+ * rows, and only on those of that step.  Prepared values hold for calls of all
  * shapes. */
 static bool may_use(const walk *w, uint32_t expr) {
     const ig_plan *plan = w->plan;
@@ -88,7 +88,7 @@ static bool may_use(const walk *w, uint32_t expr) {
     return true;
 }
 
-/* ---- what is done once a change of weights ---- */
+/* ---- work done once a change of weights ---- */
 
 static bool is_prepared_from(const walk *w, uint32_t buffer) {
     const ig_plan_range range = w->plan->steps[w->prepare].operands;
@@ -100,7 +100,7 @@ static bool is_prepared_from(const walk *w, uint32_t buffer) {
     return false;
 }
 
-/* A body of a prepare step uses the weights that it names, constants, what is kept, and
+/* A body of a prepare step uses the weights that it names, constants, kept buffers, and
  * buffers that live inside of it. */
 static bool may_prepare_with(const walk *w, uint32_t number) {
     const ig_plan_buffer *buffer = &w->plan->buffers[number];
@@ -114,7 +114,7 @@ static bool may_prepare_with(const walk *w, uint32_t number) {
     return buffer->space != IG_SPACE_OUTPUT;
 }
 
-/* Prepare steps stand before all others, and have work alone in their bodies. */
+/* Prepare steps come before all others, and have work alone in their bodies. */
 static const char *check_prepare(const walk *w, const ig_plan_step *step) {
     const ig_plan *plan = w->plan;
     bool is_inside = w->prepare != IG_NONE;
@@ -181,7 +181,7 @@ static const char *check_operands(const walk *w, const ig_plan_step *step) {
     return NULL;
 }
 
-/* ---- what each kind needs ---- */
+/* ---- the rules of each kind ---- */
 
 static const char *check_variants(const walk *w, const ig_plan_step *step) {
     const ig_plan *plan = w->plan;
@@ -215,8 +215,8 @@ static bool is_written_in_place(const ig_plan *plan, uint32_t input) {
     return false;
 }
 
-/* Constants are never written, inputs behind the commit step where an output stands in
- * their place, and what is kept where it is prepared. */
+/* Constants are never written; inputs are written after the commit step where an output
+ * is in their memory, and kept buffers where they are prepared. */
 static bool may_write(const walk *w, const ig_plan_operand *operand) {
     const ig_plan_buffer *buffer = &w->plan->buffers[operand->buffer];
     if (buffer->space == IG_SPACE_INPUT) {
@@ -262,7 +262,8 @@ static bool has_late_list(const ig_plan *plan, ig_plan_range range) {
     return false;
 }
 
-/* What may still fail: a report of a kernel, and all that is sized while running. */
+/* May the step still fail?  By a report of a kernel, or a size known only while
+ * running. */
 static bool may_fail(const ig_plan *plan, const ig_plan_step *step) {
     bool may = ig_plan_expr_depends(plan, step->value, IG_DEPENDS_LATE) ||
                ig_plan_expr_depends(plan, step->block, IG_DEPENDS_LATE);

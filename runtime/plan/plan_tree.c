@@ -1,8 +1,9 @@
 /* The signature tree of a plan, and its state: checked when it is opened.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Nodes stand depth first, so a tree is whole when the nodes that are still owed come
- * to none with the last one.  Subtree sizes and leaf numbers are worked out once, here.
+ * Nodes are stored depth first, so a tree is whole when the nodes that are still owed
+ * come to none with the last one.  Subtree sizes and leaf numbers are worked out once,
+ * here.
  */
 #include "runtime/plan/plan.h"
 

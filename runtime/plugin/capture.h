@@ -1,4 +1,4 @@
-/* Writing calls down, for replays: what a session asks of libingot-capture.
+/* Writing calls down, for replays: the interface of a session to libingot-capture.
  * SPDX-License-Identifier: Apache-2.0
  *
  * The library is opened when a session begins and INGOT_CAPTURE names a folder, so that

@@ -1,4 +1,5 @@
-/* Telling debuggers and profilers of code: what a program asks of libingot-observe.
+/* Telling debuggers and profilers of code: the interface of a program to
+ * libingot-observe.
  * SPDX-License-Identifier: Apache-2.0
  *
  * The library is opened when a program is and somebody asked for it, so that the

@@ -1,9 +1,9 @@
-/* Host functions on texts: what a session asks of libingot-text.
+/* Host functions on texts: the interface of a session to libingot-text.
  * SPDX-License-Identifier: Apache-2.0
  *
  * The library is opened when a program is that calls functions named text_.  An element
  * is the address of bytes that end in 0, NULL the empty text.  Texts that a function
- * makes lie in blocks of the session until its next run begins.
+ * makes are in blocks of the session until its next run begins.
  */
 #ifndef IG_RUNTIME_PLUGIN_TEXTS_H
 #define IG_RUNTIME_PLUGIN_TEXTS_H

@@ -1,7 +1,7 @@
-/* Runs that are watched: what a session asks of libingot-watch.
+/* Runs that are watched: the interface of a session to libingot-watch.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The library is opened for a profile and for programs that check what they touch, so
+ * The library is opened for a profile and for programs that check their accesses, so
  * that ordinary runs know nothing of either.  It reads the structs of the session and
  * its program, and refuses those of another build. */
 #ifndef IG_RUNTIME_PLUGIN_WATCH_H
@@ -11,7 +11,7 @@
 
 typedef ig_status ig_step_fn(ig_session *session, uint32_t number);
 
-/* What the library calls in the runtime that opened it. */
+/* Functions of the runtime that the library calls. */
 typedef struct ig_watched {
     size_t session_size, program_size;
     const char *version;

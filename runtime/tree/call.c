@@ -41,7 +41,7 @@ void ig_call_destroy(ig_call *call) {
 
 /* ---- checking a tree ---- */
 
-/* A tree that is checked: what the call has of it, and the leaves so far. */
+/* A tree that is checked: the call's nodes, and the leaves so far. */
 typedef struct tree_check {
     ig_call *call;
     const ig_message *message;
@@ -143,7 +143,7 @@ static uint32_t count_leaves(const ig_call_source *from) {
     return leaves;
 }
 
-/* Bytes of `count` items, so that what follows is aligned for anything. */
+/* Bytes of `count` items, padded so that the next item is aligned for anything. */
 static bool add_bytes(int64_t *bytes, size_t count, size_t size) {
     int64_t own;
     return ig_mul_i64((int64_t)count, (int64_t)size, &own) &&

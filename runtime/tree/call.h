@@ -10,7 +10,7 @@
 
 enum { IG_CALL_DEPTH = 64, IG_CALL_WORDS = 256, IG_CALL_ERROR = 1024 };
 
-/* What the call knows beside a node. */
+/* The call's data beside a node. */
 typedef struct ig_call_slot {
     uint32_t parent;
     uint32_t position; /* among the parent's children */
@@ -54,7 +54,7 @@ typedef struct ig_call_source {
 
 /* "args[1]['ids']", "x.values", "result[0]". */
 void ig_call_put_path(const ig_call *call, uint32_t node, char *out, size_t size);
-/* What the tree has there: "f32[B, 13]", "the int 2", "a list". */
+/* A description of the tree's node: "f32[B, 13]", "the int 2", "a list". */
 void ig_call_put_expected(const ig_call *call, uint32_t node, char *out, size_t size);
 /* A value that was put: "f64[2, 13]", "the str 'c'", "a dict". */
 void ig_call_put_value(const ig_call_value *value, char *out, size_t size);
