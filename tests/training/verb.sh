@@ -171,6 +171,50 @@ for name, values in want.items():
 PY
 holds "statistics that are stored are told of" says 0 "exported for inference" norm "$folder/stored.ig"
 
+# Criteo's text is what numpy makes of it.
+cat >"$folder/clicks.ig" <<'IG'
+module @clicks {
+  weight @table : f32[100, 4] = splat(0.01) {parameter}
+  weight @w : f32[13, 4] = splat(0.01) {parameter}
+  graph @main(%dense: f32[B, 13], %ids: i64[B, 26]) -> (f32[B] "score") {
+    %0 = gather @table, %ids {axis = 0} : f32[B, 26, 4]
+    %1 = reduce %0 {op = sum, axes = [1]} : f32[B, 4]
+    %2 = matmul %dense, @w : f32[B, 4]
+    %3 = add %1, %2 : f32[B, 4]
+    %4 = reduce %3 {op = sum, axes = [1]} : f32[B]
+    ret %4
+  }
+}
+IG
+python - "$folder" <<'PY'
+import math, random, sys, numpy
+random.seed(1)
+rows = [[str(random.randrange(2))] + [random.choice(["", "-1", str(random.randrange(1000))]) for _ in range(13)]
+        + [random.choice(["", f"{random.getrandbits(32):08x}"]) for _ in range(26)] for _ in range(100)]
+with open(f"{sys.argv[1]}/clicks.tsv", "w") as file:
+    file.writelines("\t".join(row) + "\n" for row in rows)
+with open(f"{sys.argv[1]}/bad.tsv", "w") as file:
+    file.write("\t".join(rows[0]) + "\n2\tx\n")
+dense = [[math.log1p(max(int(x or 0), 0)) for x in row[1:14]] for row in rows]
+ids = [[int(x or "0", 16) % 100 for x in row[14:]] for row in rows]
+numpy.savez(f"{sys.argv[1]}/clicks.npz", dense=numpy.array(dense, "float32"), ids=numpy.array(ids),
+            label=numpy.array([float(row[0]) for row in rows], "float32"))
+PY
+clicks() {
+    "$ingot" train "$folder/clicks.ig" --loss bce_logits:score=label --optimizer '*=sgd(lr=0.01)' --data "$@"
+}
+holds "Criteo's text trains" clicks "$folder/clicks.tsv" --modulo 100 --batch 32 --epochs 2 -q \
+    -o "$folder/text.npz" --svg "$folder/curve.svg"
+holds "its curve is a picture" python -c "
+import sys, xml.dom.minidom
+lines = xml.dom.minidom.parse('$folder/curve.svg').getElementsByTagName('polyline')
+assert [len(line.getAttribute('points').split()) for line in lines] == [8, 8]"
+holds "so do arrays made of it" clicks "$folder/clicks.npz" --batch 32 --epochs 2 -q -o "$folder/arrays.npz"
+holds "to the same bits" cmp "$folder/text.npz" "$folder/arrays.npz"
+holds "a wrong line is named" says 1 "bad.tsv:2: the label is not 0 or 1" \
+    clicks "$folder/bad.tsv" --modulo 100 --batch 32
+holds "what the text needs is told" says 1 "needs --batch N and --modulo" clicks "$folder/clicks.tsv"
+
 # Checkpoints, whatever ends the process.
 times=10
 [ "${INGOT_FULL:-0}" = 0 ] || times=300

@@ -28,7 +28,7 @@ typedef struct settings {
         *folded, *html, *kernels, *topology, *constraints, *sample, *checkpoint,
         *model_file, *compat, *svg, *plan, *shard, *grad, *profile, *against,
         *check_command, *interpreter, *script, *loss, *data, *eval, *schedule, *begin,
-        *checkpoints, *remote;
+        *checkpoints, *modulo, *remote;
     text_list backends, optimizers, inputs, limits, dims, modules, stores, missing;
     double rtol, atol, seconds, arena;
     int64_t threads, sessions, interpreters, batch_size, state, column, rank,

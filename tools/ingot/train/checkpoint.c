@@ -39,7 +39,7 @@ static char *table_of(const char *weight) {
     return NULL;
 }
 
-/* What torch.optim calls state `number` of a rule; NULL: it has no such rule. */
+/* torch.optim's name for state `number` of a rule; NULL: it has no such rule. */
 static const char *torch_state(const char *rule, int number) {
     static const char *const rules[][3] = { { "sgd", "momentum_buffer", NULL },
                                             { "adagrad", "sum", NULL },
@@ -67,7 +67,7 @@ static void find_rule(const text_list *optimizers, const char *weight, char *out
     }
 }
 
-/* The path of what the input `name` holds. */
+/* The path of the weight or state that the input `name` holds. */
 static char *path_of(const text_list *optimizers, const char *name) {
     char rule[64];
     int number;

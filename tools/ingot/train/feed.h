@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  *     x.npz                arrays by the names of inputs, and the label
- *     DIR with *.npz       one of these each, in the order of their names
+ *     x.txt, x.tsv         Criteo's click logs (criteo.h), cut into calls of N rows
+ *     DIR                  of these files each, in the order of their names
  *
  * With --batch N an array file is cut into calls of N rows; the last one may be
  * smaller.  Without it each file is one call.
@@ -11,6 +12,7 @@
 #define IG_TOOLS_INGOT_TRAIN_FEED_H
 
 #include "tools/ingot/model/trainer.h"
+#include "tools/ingot/train/criteo.h"
 #include "tools/ingot/verify/case.h"
 
 typedef struct feed {
@@ -21,6 +23,9 @@ typedef struct feed {
     int64_t batch, row, rows; /* rows: of the open file; 0 batch: all of them */
     ig_arguments *file;
     const char *file_name;
+    const char *modulo; /* rows of the tables, for text */
+    bool is_text;       /* the open file is `text` */
+    criteo text;
     const ig_argument **arrays; /* by input of the trainer */
     int64_t (*dims)[IG_MAX_RANK];
 } feed;

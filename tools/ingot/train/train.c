@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/cli/streams.h"
 #include "tools/ingot/train/checkpoint.h"
+#include "tools/ingot/train/curve.h"
 #include "tools/ingot/train/feed.h"
 #include "tools/ingot/values/inputs.h"
 
@@ -14,8 +15,8 @@ static const option_row options[] = {
          "the loss: bce, bce_logits, mse or cross_entropy of an output and an "
          "array of the data; or sum:OUTPUT (needed)"),
     TEXT(
-        "data", 'd', data, "DIR|x.npz",
-        "arrays by the names of inputs, and the label; of a folder each .npz; without it "
+        "data", 'd', data, "DIR|x.npz|x.tsv",
+        "arrays by the names of inputs, and the label, or Criteo's text (.txt, .tsv); of a folder each; without it "
         "-o OUT.ingot is the compiled step, which is a MODEL to train, too"),
     LIST("optimizer", optimizers, "PATTERN=RULE(KEY=NUMBER,…)",
          "how the weights of such names change; the first that fits; may be repeated "
@@ -27,6 +28,10 @@ static const option_row options[] = {
          "the most that the norm of all gradients of what is no table may be"),
     COUNT("batch", 'b', batch_size, 1, INT32_MAX,
           "rows of the arrays in each step; else a file is a step"),
+    COUNTS(
+        "modulo", 0, modulo, 1, INT64_MAX,
+        "rows of the tables, by which Criteo's categories become ids: one number, or "
+        "26"),
     COUNT("epochs", 'e', epochs, 1, INT32_MAX,
           "how often the data is gone through (1)"),
     COUNT("steps", 0, steps, 1, INT64_MAX, "how many steps there are at most"),
@@ -40,6 +45,7 @@ static const option_row options[] = {
          "go on behind the last checkpoint of DIR, where there is one"),
     TEXT("output", 'o', output, "OUT.npz|OUT.ig|OUT.ingot",
          "where weights and states go; or the trained model"),
+    TEXT("svg", 0, svg, "FILE.svg", "the learning curve as a picture"),
     ROW_ENTRY,
     ROW_RESOURCE,
     ROW_OPS,
@@ -273,6 +279,10 @@ static bool write_model(run *r) {
 }
 
 static bool write_result(run *r) {
+    int64_t first = r->t.step - (int64_t)r->loss_count + 1;
+    if (r->given->svg && !curve_write(r->given->svg, r->losses, r->loss_count, first)) {
+        return false;
+    }
     if (r->given->checkpoints && r->saved != r->t.step && !save_checkpoint(r)) {
         return false;
     }
@@ -316,7 +326,7 @@ static bool begin(run *r) {
     return is_good;
 }
 
-/* Batches up to the checkpoint are passed over: what follows is what would have. */
+/* Batches up to the checkpoint are passed over, so that the next one follows. */
 static bool resume(run *r) {
     char *last = checkpoint_last(r->given->checkpoints);
     bool is_good = true;
