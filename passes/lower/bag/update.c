@@ -24,8 +24,6 @@
 
 #include "passes/lower/walk.h"
 
-#include <string.h>
-
 enum { WORDS = 64, AHEAD = 12, WORD_NS = 20 };
 
 typedef enum field {
@@ -45,8 +43,9 @@ typedef struct update {
     update_body body;
     uint32_t tables, operands; /* of each */
     ig_bag_update_table at;    /* of the first */
-    ig_value *fields[FIELDS];  /* params, one a table */
-    ig_value *range[2];        /* tiles of this call */
+    ig_value *fields[FIELDS];  /* one number for all tables, or params of each */
+    bool is_array[FIELDS];
+    ig_value *range[2]; /* tiles of this call */
     /* Of the table at hand. */
     ig_value *table, *rows, *places, *gradients, *bags, *factors;
     ig_value *words, *row_count, *gradient_count, *place_count, *stride;
@@ -56,7 +55,8 @@ typedef struct update {
 /* ---- one table ---- */
 
 static ig_value *field_of(const update *u, ig_builder *b, uint32_t which) {
-    return k_param_at(b, u->fields[which], u->table);
+    return u->is_array[which] ? k_param_at(b, u->fields[which], u->table)
+                              : u->fields[which];
 }
 
 static ig_value *operand_at(const update *u, ig_builder *b, uint32_t first) {
@@ -324,21 +324,30 @@ static void read_table(update *u, uint32_t table, ig_dim *tiles, ig_dim *out) {
                              ig_lower_mul(lower, words, ig_dim_of(WORD_NS)));
 }
 
+/* One number for all tables is known to the code, where it is known at all. */
+static void make_field(update *u, uint32_t which, const ig_dim *line) {
+    for (uint32_t t = 1; t < u->tables; t++) {
+        u->is_array[which] |= !ig_dim_same(line[t], line[0]);
+    }
+    u->fields[which] = u->is_array[which]
+                           ? ig_lower_param_array(u->lower, line, u->tables)
+                           : ig_lower_dim(u->lower, line[0]);
+}
+
 static void read_tables(update *u) {
     ig_lower *lower = u->lower;
     uint32_t fields = FIELD_matrix + 1 + u->body.states;
     ig_dim *all = IG_NEW_ARRAY(lower->arena, ig_dim, (size_t)u->tables * fields);
-    ig_dim *line = IG_NEW_ARRAY(lower->arena, ig_dim, u->tables), own[FIELDS];
+    ig_dim own[FIELDS];
     ig_dim tiles = ig_dim_of(0);
     for (uint32_t t = 0; t < u->tables; t++) {
         read_table(u, t, &tiles, own);
         for (uint32_t f = 0; f < fields; f++) {
-            all[f * u->tables + t] = own[f];
+            all[(size_t)f * u->tables + t] = own[f];
         }
     }
     for (uint32_t f = 0; f < fields; f++) {
-        memcpy(line, &all[f * u->tables], u->tables * sizeof *line);
-        u->fields[f] = ig_lower_param_array(lower, line, u->tables);
+        make_field(u, f, &all[(size_t)f * u->tables]);
     }
     lower->grid = tiles;
 }
