@@ -348,20 +348,27 @@ static ig_value *checked_row(const bag_class *c, ig_builder *b, const bag_cursor
     return k_where(b, is_good, row, zero);
 }
 
+static void count_taken(ig_builder *b, ig_value *is_taken, bag_sums *sums) {
+    ig_value *one = k_where(b, is_taken, k_i64(b, 1), k_i64(b, 0));
+    sums->taken = k_add(b, sums->taken, one);
+}
+
 /* Is the row of this id added, or is it padding or pruned? NULL: always.  Padding does
- * not count in the mean, a pruned row does. */
+ * not count in the mean, a pruned row does; a maximum is of the rows that are added. */
 static ig_value *is_added(const bag_class *c, ig_builder *b, const bag_cursor *at,
                           ig_value *id, bag_sums *sums) {
-    ig_value *is_there = NULL;
-    if (c->negative == IG_NEGATIVE_skip) {
-        is_there = k_compare(b, IG_OP_ne, id, k_i64(b, -1));
+    bool skips = c->negative == IG_NEGATIVE_skip;
+    ig_value *is_there = skips ? k_compare(b, IG_OP_ne, id, k_i64(b, -1)) : NULL;
+    ig_value *counts = NULL, *is_row = is_there;
+    if (at->padding) {
+        counts = k_compare(b, IG_OP_ne, wrapped_row(c, b, at, id), at->padding);
+        is_row = is_there ? k_binary(b, IG_OP_and, is_there, counts) : counts;
     }
-    if (!at->padding) {
-        return is_there;
+    if (sums->taken) {
+        bool is_max = c->features[0].pool == IG_POOL_max;
+        count_taken(b, is_max ? is_row : counts, sums);
     }
-    ig_value *counts = k_compare(b, IG_OP_ne, wrapped_row(c, b, at, id), at->padding);
-    sums->taken = k_add(b, sums->taken, k_where(b, counts, k_i64(b, 1), k_i64(b, 0)));
-    return is_there ? k_binary(b, IG_OP_and, is_there, counts) : counts;
+    return is_row;
 }
 
 /* The table of an id becomes the cursor's; the result is the row there.  Any id gives

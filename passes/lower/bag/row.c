@@ -49,7 +49,8 @@ bag_sums bag_sums_start(const bag_class *c, ig_builder *b, uint32_t vectors) {
     if (is_quantised(c) && !is_max(c)) {
         sums.bias = k_const_vector(b, IG_DT_f32, has_pairs(c) ? 2 : 1, 0.0);
     }
-    if (c->features[0].has_padding) {
+    bool may_have_none = is_max(c) && c->negative == IG_NEGATIVE_skip;
+    if (c->features[0].has_padding || may_have_none) {
         sums.taken = k_i64(b, 0);
     }
     return sums;

@@ -72,6 +72,33 @@ TEST(no_bags_one_bag_empty_bags) {
     check_bag((bag_text){ 11, 24, 0, 7, "operands = [1], pool = [sum]" });
 }
 
+/* All ids of the first bags are pruned, and some of the others. */
+static void prune_ids(lower_case *c) {
+    set_all_offsets(c);
+    for (int64_t i = 0; i < c->inputs[0].count; i++) {
+        if (i < 12 || i % 3 == 0) {
+            ig_tensor_set_i64(&c->inputs[0], i, -1);
+        }
+    }
+}
+
+TEST(bags_of_pruned_ids_have_no_maximum) {
+    static const char *const rules[] = {
+        "pool = [max]", "pool = [max], empty = [nan]",
+        "pool = [max], empty = [neg_inf], padding = [2]", "pool = [mean], padding = [2]"
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(rules); i++) {
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "module @t {\n  weight @t : f32[3, 2] = [1, -2, 3, -4, -5, 6]\n"
+                 "  graph @main(%%ids: i64[N], %%off: i64[B]) -> (f32[B, 2]) {\n"
+                 "    %%0 = bag @t, %%ids, %%off {operands = [1], %s, negative = skip}"
+                 " : f32[B, 2]\n    ret %%0\n  }\n}\n",
+                 rules[i]);
+        lower_check_with(text, (int64_t[]){ 40, 9 }, 3, prune_ids);
+    }
+}
+
 TEST(means_and_maxima) {
     check_bag(
         (bag_text){ 11, 24, 40, 9, "operands = [1], pool = [mean], empty = [nan]" });
@@ -480,9 +507,9 @@ TEST(quantised_rows_are_weighted) {
 UNIT_SUITE(cpu_lower_bag, quantised_rows_are_weighted,
            quantised_tables_without_vectors_of_avx, quantised_tables_with_avx2,
            quantised_tables_with_avx512, sums_of_every_dim, no_bags_one_bag_empty_bags,
-           means_and_maxima, padding_is_left_out, large_tables_are_prefetched,
-           rows_lie_in_several_tables, work_is_shared_by_ids_and_not_by_bags,
-           offsets_past_the_ids_are_reported,
+           means_and_maxima, bags_of_pruned_ids_have_no_maximum, padding_is_left_out,
+           large_tables_are_prefetched, rows_lie_in_several_tables,
+           work_is_shared_by_ids_and_not_by_bags, offsets_past_the_ids_are_reported,
            negative_ids_count_from_the_end_before_padding_is_left_out,
            weights_have_a_stride_of_their_own,
            the_last_bag_takes_the_rest_unless_it_is_empty,
