@@ -142,20 +142,37 @@ static ig_value *last_end(const ig_bag_list *f, ig_value *offsets) {
     return ig_build_where(e, is_empty, end, number_of(f, f->count));
 }
 
+/* How many of the offsets are at each place or before: marks at each, added up. */
+static ig_value *count_offsets(const ig_bag_list *f, ig_value *offsets) {
+    ig_expr *e = f->e;
+    ig_dim places = ig_dim_add(e->module, f->count, ig_dim_of(1));
+    const ig_type *line = ig_type_tensor(e->module, IG_DT_i64, 1, &places);
+    ig_value *near = ig_build_max(e, offsets, ig_expr_integer(e, IG_DT_i64, 0));
+    near = ig_build_min(e, near, number_of(f, f->count)); /* others are reported */
+    ig_value *ones = near ? ig_expr_fill(e, IG_DT_i64, 1, near->type->dims, 1) : NULL;
+    ig_value *marks = ig_grad_add_rows(e, line, near, NULL, ones);
+    ig_value *sums = ig_build_cumsum(e, marks, (ig_cumsum_attrs){ .axis = 0 });
+    return ig_expr_slice(e, sums, 0, ig_dim_of(0), f->count, 1);
+}
+
 /* An id is in the last bag that begins at it or before; behind the last end, and before
- * the first begin, in none. */
+ * the first begin, in none.  The last offset, where it is an end, begins no bag. */
 static void read_offsets(ig_bag_list *f) {
     ig_expr *e = f->e;
     ig_value *offsets = settle_offsets(f, close_offsets(f));
     ig_value *begins = ig_expr_slice(e, offsets, 0, ig_dim_of(0), f->bags, 1);
-    ig_value *place = ig_expr_iota(e, IG_DT_i64, f->count);
-    ig_value *bag = ig_build_bucketize(e, place, begins,
-                                       (ig_bucketize_attrs){ .right = true });
+    bool is_rest = f->at.last == IG_LAST_rest;
+    ig_value *bag = count_offsets(f, is_rest ? begins : offsets);
     bag = ig_expr_with(e, IG_OP_sub, bag, 1);
     ig_value *is_in = ig_expr_with(e, IG_OP_ge, bag, 0);
-    if (f->at.last != IG_LAST_ids) {
+    if (is_rest) {
+        ig_value *place = ig_expr_iota(e, IG_DT_i64, f->count);
         is_in = ig_build_and(e, is_in, ig_build_lt(e, place, last_end(f, offsets)));
+    } else if (f->at.last != IG_LAST_ids) {
+        is_in = ig_build_and(e, is_in, ig_build_lt(e, bag, number_of(f, f->bags)));
     }
+    ig_value *last = ig_expr_with(e, IG_OP_sub, number_of(f, f->bags), 1);
+    bag = ig_build_min(e, bag, last);
     f->bag = ig_build_max(e, bag, ig_expr_integer(e, IG_DT_i64, 0));
     f->first = ig_expr_gather(e, begins, f->bag, 0, IG_NEGATIVE_error);
     f->is_row = and_also(e, f->is_row, is_in);
