@@ -47,7 +47,8 @@ typedef struct training {
     ig_arena *arena;
     ig_train_loss loss;
     ig_train_group *groups;
-    uint32_t output;                     /* which result the loss is of */
+    const char *narrow; /* a weight of f16 or bf16 that an optimizer names, or NULL */
+    uint32_t output;    /* which result the loss is of */
     uint32_t label, step, rates, decays; /* arguments; label 0: none */
     IG_VEC(trained) trained;
     ig_train_carried *carried; /* states of the model */
@@ -85,6 +86,11 @@ static bool is_trainable(const ig_type *type) {
            (type->dtype == IG_DT_f32 || type->dtype == IG_DT_f64);
 }
 
+/* Updates of fewer bits would have to be rounded at random. */
+static bool is_narrow(const ig_type *type) {
+    return ig_type_has_floats(type) && ig_dtypes[type->dtype].bits < 32;
+}
+
 /* The group that changes what has this name; the number of groups: none.  Patterns are
  * for the weights that training changes; inputs, and constants of the model, change
  * where a group has their very name. */
@@ -94,6 +100,9 @@ static uint32_t find_group(training *t, const char *name, const ig_type *type,
     while (i < count && strcmp(t->groups[i].pattern, name) != 0 &&
            !(is_parameter && fnmatch(t->groups[i].pattern, name, 0) == 0)) {
         i++;
+    }
+    if (i < count && is_narrow(type) && strcmp(t->groups[i].pattern, "*") != 0) {
+        t->narrow = name;
     }
     if (i == count || !is_trainable(type)) {
         return count;
@@ -136,6 +145,14 @@ static ig_status find_trained(training *t) {
             one.group = find_group(t, one.name, one.type, is_parameter);
             add_trained(t, &one);
         }
+    }
+    if (t->narrow) {
+        return ig_error_hint(
+            &t->module->context->diag, IG_UNSUPPORTED, NULL,
+            "cast it to f32 before training, or name it in no optimizer",
+            "'%s' has fewer bits than f32: its updates would have to be "
+            "rounded at random",
+            t->narrow);
     }
     for (size_t i = 0; i < t->options.optimizer_count; i++) {
         if (!t->groups[i].is_met) {

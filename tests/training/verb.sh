@@ -103,6 +103,17 @@ holds "an optimizer that is none" says 2 "not 'tables.*'" \
 holds "a pattern that fits nothing" says 3 "'nobody*' is the name of no weight" \
     "$ingot" train "$case/model.pt" --loss bce_logits:=label --data "$case/batch0.npz" \
     --optimizer 'nobody*=sgd'
+cat >"$folder/half.ig" <<'IG'
+module @half {
+  weight @t : f16[4, 2] = splat(1)
+  graph @main(%i: i64[B, 1]) -> (f16[B, 2] "y") {
+    %0 = bag @t, %i {operands = [0], pool = [sum]} : f16[B, 2]
+    ret %0
+  }
+}
+IG
+holds "a table of f16" says 4 "rounded at random" "$ingot" train "$folder/half.ig" \
+    --loss sum:y --data "$case/batch0.npz" --optimizer 't=sgd'
 holds "an array that is not there" says 1 "there is no array 'clicks'" \
     "$ingot" train "$case/model.pt" --loss bce_logits:=clicks --data "$case/batch0.npz"
 holds "no loss" says 2 "--loss is needed" "$ingot" train "$case/model.pt" --data x.npz
