@@ -152,7 +152,7 @@ class Server:
                 return int(line.split()[1])
 
     def is_sanitized(self):
-        return b"AddressSanitizer" in (BUILD / "ingot-serve").read_bytes()
+        return b"__asan_init" in (BUILD / "ingot-serve").read_bytes()
 
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))
