@@ -10,7 +10,7 @@
  *     &f32                            buffer as a kernel sees it: a pointer
  *     f32   f32<16>                   scalar and vector of a kernel
  *     seq<f32[N]>   opt<f32[N]>       host values
- *     seq<f32[*]>                     of items of any rank
+ *     f32[*]   seq<f32[*]>            of any rank, of items of any rank: host values
  */
 #ifndef IG_IR_TYPE_H
 #define IG_IR_TYPE_H

@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The items of a sequence share dtype and rank; their extents may differ.  Where ranks
- * differ too the sequence is one of any rank, f32[*]: it can be changed and counted,
- * but nothing is taken out of it.  So in an element type only a number is a constraint:
- * an extent that is an expression means any extent, and an item taken out gets a symbol
- * of its own there.  That lets a loop carry a sequence under one type while
- * items of any length are put in.
+ * differ too the sequence is one of any rank, f32[*]: an item taken out of it is a
+ * tensor of any rank, f32[*], which can be handed on and given.  In an element type of
+ * a rank only a number is a constraint: an extent that is an expression means any one,
+ * and an item taken out gets a symbol of its own there.  That lets a loop carry
+ * a sequence under one type while items of any length are put in.
  *
  * An optional is counted and read as a sequence of one item or none.  The item may be a
  * sequence.
@@ -54,9 +54,12 @@ static ig_status check_position(const ig_op *op, uint32_t operand) {
 static ig_status cover_element(const ig_op *op, const ig_type *element,
                                uint32_t operand, const ig_type **out_element) {
     const ig_type *item = ig_operand_type(op, operand);
-    IG_TRY(ig_check_tensor(op, operand));
+    if (item->kind != IG_ANY) {
+        IG_TRY(ig_check_tensor(op, operand));
+    }
     IG_TRY(ig_check_dtype(op, operand, (ig_dtype)element->dtype));
-    if (element->kind == IG_ANY || item->rank != element->rank) {
+    if (element->kind == IG_ANY || item->kind == IG_ANY ||
+        item->rank != element->rank) {
         *out_element = ig_type_any(ig_op_module(op), (ig_dtype)element->dtype);
         return IG_OK;
     }
@@ -85,8 +88,10 @@ static void take_out(const ig_op *op, const ig_type *element, ig_dim *dims) {
 }
 
 ig_status ig_infer_seq_make(ig_op *op, const ig_type **out_types) {
-    IG_TRY(ig_check_tensor(op, 0));
     const ig_type *element = ig_operand_type(op, 0);
+    if (element->kind != IG_ANY) {
+        IG_TRY(ig_check_tensor(op, 0));
+    }
     for (uint32_t i = 1; i < op->operand_count; i++) {
         IG_TRY(cover_element(op, element, i, &element));
     }
@@ -114,7 +119,6 @@ ig_status ig_infer_seq_same(ig_op *op, const ig_type **out_types) {
 ig_status ig_infer_seq_at(ig_op *op, const ig_type **out_types) {
     IG_TRY(check_items(op, 0));
     IG_TRY(check_position(op, 1));
-    IG_TRY(check_rank_known(op, 0));
     const ig_type *element = ig_operand_type(op, 0)->element;
     ig_dim dims[IG_TENSOR_RANK];
     if (element->kind != IG_TENSOR) {

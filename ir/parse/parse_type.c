@@ -340,14 +340,12 @@ static ig_status read_buffer(ig_parser *p, const ig_type **out_type) {
     return IG_OK;
 }
 
-static ig_status read_type(ig_parser *p, bool is_item, const ig_type **out_type);
-
 static ig_status read_host(ig_parser *p, ig_kind kind, const ig_type **out_type) {
     const ig_type *element;
     ig_parse_advance(p);
     IG_TRY(ig_parse_expect(p, '<', "'<'"));
     IG_TRY(ig_parse_enter(p));
-    IG_TRY(read_type(p, kind == IG_SEQUENCE, &element));
+    IG_TRY(ig_parse_type_here(p, &element));
     ig_parse_leave(p);
     *out_type = ig_type_host(p->module, kind, element);
     return ig_parse_expect(p, '>', "'>'");
@@ -361,8 +359,7 @@ bool ig_parse_at_type(const ig_parser *parser) {
             ig_dtype_parse(parser->token.text, &dtype));
 }
 
-/* `is_item`: f32[*] is allowed here. */
-static ig_status read_type(ig_parser *parser, bool is_item, const ig_type **out_type) {
+ig_status ig_parse_type_here(ig_parser *parser, const ig_type **out_type) {
     ig_dtype dtype;
     if (ig_parse_is_word(parser, "seq")) {
         return read_host(parser, IG_SEQUENCE, out_type);
@@ -381,7 +378,7 @@ static ig_status read_type(ig_parser *parser, bool is_item, const ig_type **out_
         *out_type = ig_type_vector(parser->module, dtype, 1);
         return IG_OK;
     }
-    if (is_item && ig_parse_peek(parser).kind == '*') {
+    if (ig_parse_peek(parser).kind == '*') {
         ig_parse_advance(parser);
         ig_parse_advance(parser);
         *out_type = ig_type_any(parser->module, dtype);
@@ -392,10 +389,6 @@ static ig_status read_type(ig_parser *parser, bool is_item, const ig_type **out_
     IG_TRY(read_extents(parser, &rank, dims));
     *out_type = ig_type_tensor(parser->module, dtype, rank, dims);
     return IG_OK;
-}
-
-ig_status ig_parse_type_here(ig_parser *parser, const ig_type **out_type) {
-    return read_type(parser, false, out_type);
 }
 
 /* ---- alone, as the command line gives them ---- */

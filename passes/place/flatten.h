@@ -35,6 +35,8 @@ ig_parts *ig_flatten_parts(const ig_flatten *f, const ig_value *sequence);
 void ig_flatten_set(ig_flatten *f, const ig_value *sequence, ig_parts parts);
 /* How long a row of extents is, for items of that type. */
 uint32_t ig_flatten_width(const ig_type *item);
+/* A tensor as the only item of a sequence of `type`, or as one of any rank. */
+ig_parts ig_flatten_item(ig_expr *e, ig_value *item, const ig_type *type);
 /* The parts as those of a sequence or an optional of `type`, which may be one of items
  * of any rank where they are of one. */
 ig_parts ig_flatten_widen(ig_expr *e, ig_parts parts, const ig_type *type);

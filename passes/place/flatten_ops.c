@@ -163,12 +163,26 @@ ig_parts ig_flatten_widen(ig_expr *e, ig_parts parts, const ig_type *type) {
     return parts;
 }
 
-/* The item's row of extents, in a sequence or an optional of `type`. */
+/* The item's row of extents, in a sequence or an optional of `type`, or as that. */
 static ig_value *row_of(ig_expr *e, const ig_value *item, const ig_type *type) {
     ig_dim dims[] = { ig_dim_of(1), ig_dim_of(item->type->rank) };
     ig_value *row = ig_expr_dims(e, item->type->dims, item->type->rank);
     row = ig_expr_reshape(e, row, 2, dims);
-    return type->element->kind == IG_ANY ? widen_rows(e, row) : row;
+    type = type->element ? type->element : type;
+    return type->kind == IG_ANY ? widen_rows(e, row) : row;
+}
+
+ig_parts ig_flatten_item(ig_expr *e, ig_value *item, const ig_type *type) {
+    assert(item->type->kind == IG_TENSOR && "one of any rank has parts");
+    return (ig_parts){ .elements = ig_expr_flatten(e, item),
+                       .extents = row_of(e, item, type) };
+}
+
+/* The same of an item that may be one of any rank. */
+static ig_parts parts_of(const ig_flatten *f, ig_expr *e, ig_value *item,
+                         const ig_type *type) {
+    return item->type->kind == IG_ANY ? *ig_flatten_parts(f, item)
+                                      : ig_flatten_item(e, item, type);
 }
 
 /* The sequence that is there. */
@@ -178,6 +192,17 @@ static void take_sequence(ig_flatten *f, ig_expr *e, ig_op *op, const ig_parts *
     ig_dim last = ig_dim_sub(f->module, count, ig_dim_of(1));
     (void)position_of(e, count, op->operands[1].value, last);
     ig_flatten_set(f, op->results, (ig_parts){ s->elements, s->extents, NULL });
+}
+
+/* The item at a position, as a tensor of any rank. */
+static void keep_item(ig_flatten *f, ig_expr *e, ig_op *op, const ig_parts *s,
+                      ig_dim at, ig_dim start) {
+    ig_dim one = ig_dim_of(1), count;
+    ig_value *size = ig_expr_slice(e, sizes_of(e, s), 0, at, one, 1);
+    ig_expr_bind_dims(e, size, 1, from_data, &count);
+    ig_value *elements = ig_expr_slice(e, s->elements, 0, start, count, 1);
+    ig_value *extents = ig_expr_slice(e, s->extents, 0, at, one, 1);
+    ig_flatten_set(f, op->results, (ig_parts){ elements, extents, NULL });
 }
 
 static ig_status flatten_at(ig_flatten *f, ig_expr *e, ig_op *op) {
@@ -196,6 +221,10 @@ static ig_status flatten_at(ig_flatten *f, ig_expr *e, ig_op *op) {
     ig_dim at = position_of(e, count_of(s), op->operands[1].value, last);
     ig_value *before = elements_before(e, sizes_of(e, s), at);
     ig_expr_bind_dims(e, before, 1, from_data, &start);
+    if (is_any(s)) {
+        keep_item(f, e, op, s, at, start);
+        return IG_OK;
+    }
     if (rank_of(s)) {
         bind_result(f, e, ig_expr_select(e, s->extents, 0, at), op->results);
     }
@@ -218,9 +247,9 @@ static ig_status flatten_insert(ig_flatten *f, ig_expr *e, ig_op *op) {
         ig_value *before = elements_before(e, sizes_of(e, s), at);
         ig_expr_bind_dims(e, before, 1, from_data, &start);
     }
-    ig_value *elements = splice_parts(e, s->elements, start, ig_expr_flatten(e, item),
-                                      start);
-    ig_value *extents = splice_parts(e, s->extents, at, row_of(e, item, type), at);
+    ig_parts own = parts_of(f, e, item, type);
+    ig_value *elements = splice_parts(e, s->elements, start, own.elements, start);
+    ig_value *extents = splice_parts(e, s->extents, at, own.extents, at);
     ig_flatten_set(f, op->results, (ig_parts){ elements, extents, NULL });
     return IG_OK;
 }
@@ -278,9 +307,9 @@ static ig_status flatten_make(ig_flatten *f, ig_expr *e, ig_op *op) {
     ig_value **elements = IG_NEW_ARRAY(f->run->scratch, ig_value *, count);
     ig_value **extents = IG_NEW_ARRAY(f->run->scratch, ig_value *, count);
     for (uint32_t i = 0; i < count; i++) {
-        ig_value *item = op->operands[i].value;
-        elements[i] = ig_expr_flatten(e, item);
-        extents[i] = row_of(e, item, op->results->type);
+        ig_parts own = parts_of(f, e, op->operands[i].value, op->results->type);
+        elements[i] = own.elements;
+        extents[i] = own.extents;
     }
     ig_value *all = ig_expr_concat(e, 0, elements, count);
     ig_value *rows = ig_expr_concat(e, 0, extents, count);

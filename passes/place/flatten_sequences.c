@@ -13,8 +13,9 @@
  * Items of any rank, f32[*], have rows of one length all the same: the rank, the
  * extents, and ones.
  *
- * An optional is a sequence of one item or none.  One of a sequence is that sequence
- * and a third tensor, bool[], that says whether it is there: `x.there` of the call.
+ * A tensor of any rank is a sequence of one item.  So is an optional, or of none.  One
+ * of a sequence is that sequence and a third tensor, bool[], that says whether it is
+ * there: `x.there` of the call.
  *
  * Only for targets: the interpreter has sequences.  Needs the tensor stage.
  */
@@ -26,7 +27,8 @@
 enum { PARTS = 3 }; /* at most */
 
 static bool is_sequence(const ig_value *value) {
-    return value->type->kind == IG_SEQUENCE || value->type->kind == IG_OPTIONAL;
+    return value->type->kind == IG_SEQUENCE || value->type->kind == IG_OPTIONAL ||
+           value->type->kind == IG_ANY;
 }
 
 ig_parts *ig_flatten_parts(const ig_flatten *f, const ig_value *sequence) {
@@ -53,9 +55,11 @@ void ig_flatten_set(ig_flatten *f, const ig_value *sequence, ig_parts parts) {
 /* The types of the parts, whose sizes are new symbols; returns how many. */
 static uint32_t type_parts(const ig_flatten *f, const ig_type *sequence,
                            const ig_type **out_types) {
-    const ig_type *item = sequence->element;
+    const ig_type *item = sequence;
     uint32_t count = count_parts(sequence);
-    item = count == 3 ? item->element : item;
+    while (item->element) {
+        item = item->element;
+    }
     ig_dim elements = ig_dim_symbol(f->module, "elements");
     ig_dim rows[] = { ig_dim_symbol(f->module, "items"),
                       ig_dim_of(ig_flatten_width(item)) };
@@ -65,21 +69,27 @@ static uint32_t type_parts(const ig_flatten *f, const ig_type *sequence,
     return count;
 }
 
+/* Is operand i handed on as a tensor of any rank? */
+static bool is_taken_any(const ig_type *const *taken, uint32_t i) {
+    return taken && taken[i] && taken[i]->kind == IG_ANY;
+}
+
 /* `taken`: the type that operand i is handed on as, where that is known. */
 static uint32_t flat_operands(const ig_flatten *f, ig_expr *e, const ig_op *op,
                               const ig_type *const *taken, ig_value **out) {
     uint32_t count = 0;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         ig_value *value = op->operands[i].value;
-        if (!is_sequence(value)) {
+        if (!is_sequence(value) && !is_taken_any(taken, i)) {
             out[count++] = value;
             continue;
         }
-        ig_parts parts = *ig_flatten_parts(f, value);
+        ig_parts parts = is_sequence(value) ? *ig_flatten_parts(f, value)
+                                            : ig_flatten_item(e, value, taken[i]);
         parts = ig_flatten_widen(e, parts, taken ? taken[i] : value->type);
         out[count++] = parts.elements;
         out[count++] = parts.extents;
-        if (count_parts(value->type) == 3) {
+        if (parts.there) {
             out[count++] = parts.there;
         }
     }
@@ -136,7 +146,11 @@ static void move_args(ig_flatten *f, ig_block *from, ig_block *to, uint32_t coun
 /* The last op, with all parts of what it hands on as values of the types `taken`. */
 static void flatten_end(ig_flatten *f, ig_block *block, const ig_type *const *taken) {
     ig_op *end = block->last;
-    if (!has_sequences(end)) {
+    bool has = has_sequences(end);
+    for (uint32_t i = 0; i < end->operand_count; i++) {
+        has = has || is_taken_any(taken, i);
+    }
+    if (!has) {
         return;
     }
     ig_value **values = new_values(f, end->operand_count);
@@ -228,7 +242,7 @@ static ig_status flatten_flow(ig_flatten *f, ig_expr *e, ig_op *op) {
     return IG_OK;
 }
 
-/* Sequences of tensors, and optionals of tensors or of those. */
+/* Sequences of tensors, optionals of tensors or of those, tensors of any rank. */
 static bool has_parts(const ig_value *value) {
     const ig_type *type = value->type;
     type = type->kind == IG_OPTIONAL ? type->element : type;

@@ -134,15 +134,14 @@ ig_status ig_onnx_import_body(ig_onnx_scope *scope, const Onnx__GraphProto *grap
                               ig_value **out_outputs) {
     ig_onnx_import *import = scope->import;
     IG_TRY(ig_onnx_import_initializers(scope, graph));
+    for (size_t i = 0; i < graph->n_output; i++) {
+        ig_onnx_scope_gives(scope, graph->output[i]->name);
+    }
     IG_TRY(ig_onnx_import_nodes(scope, (ig_onnx_nodes){ graph->node, graph->n_node }));
     for (size_t i = 0; i < graph->n_output; i++) {
         const char *name = graph->output[i]->name ? graph->output[i]->name : "";
-        const ig_onnx_name *found = name[0] ? ig_onnx_find(scope, name) : NULL;
-        out_outputs[i] = found ? found->value : NULL;
-        if (found && found->ranks_differ) {
-            ig_onnx_note(import, ig_onnx_ranks_fail(scope, name, found));
-        }
-        if (!found) {
+        out_outputs[i] = NULL;
+        if (!ig_onnx_scope_output(scope, name, &out_outputs[i])) {
             ig_location where = { .file = import->model->file, .graph = scope->label };
             ig_onnx_note(import,
                          ig_error(&import->context->diag, IG_INVALID, &where,

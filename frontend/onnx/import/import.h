@@ -85,7 +85,8 @@ typedef struct ig_onnx_name {
     const Onnx__NodeProto *node;
     uint32_t index; /* of the node */
     bool is_poisoned;
-    bool ranks_differ; /* poisoned, as two branches give different ranks */
+    bool ranks_differ; /* two branches give different ranks: NULL, or one for all */
+    ig_value *either;  /* then, of an output: one of any rank */
 } ig_onnx_name;
 
 /* The call that a function's body is inlined for. */
@@ -103,6 +104,7 @@ struct ig_onnx_scope {
     const char *label;        /* graph or function for messages; NULL: the main one */
     ig_builder *builder;
     ig_map names;       /* -> ig_onnx_name */
+    ig_map outputs;     /* names of what its graph or function gives */
     ig_onnx_walk *walk; /* through the nodes of it, or NULL */
 };
 
@@ -114,6 +116,12 @@ void ig_onnx_define_value(ig_onnx_scope *scope, const char *name, ig_value *valu
                           const char *origin);
 /* The name as seen from `scope`, or NULL. */
 ig_onnx_name *ig_onnx_find(const ig_onnx_scope *scope, const char *name);
+/* Says before its nodes are imported that the scope gives `name`. */
+void ig_onnx_scope_gives(ig_onnx_scope *scope, const char *name);
+/* The value that the scope gives under `name`, NULL where poisoned; `out_value` is not
+ * changed where nothing has the name. */
+bool ig_onnx_scope_output(const ig_onnx_scope *scope, const char *name,
+                          ig_value **out_value);
 
 /* ---- nodes (nodes.c, order.c) ---- */
 
@@ -144,6 +152,7 @@ struct ig_onnx_node {
     uint32_t input_count, output_count;
     ig_value **outputs; /* for the import function to fill; NULL: not asked */
     bool ranks_differ;  /* where an output is NULL, its branches have different ranks */
+    ig_value **either;  /* NULL, or by output as in ig_onnx_name */
 };
 
 /* Expressions at `builder`, whose failures are those of the node. */

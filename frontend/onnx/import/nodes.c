@@ -12,7 +12,9 @@ static void define_outputs(const ig_onnx_node *node, bool is_good) {
                           .ranks_differ = node->ranks_differ };
     for (size_t i = 0; i < node->proto->n_output; i++) {
         const char *name = node->proto->output[i];
-        what.value = is_good && i < node->output_count ? node->outputs[i] : NULL;
+        bool is_there = is_good && i < node->output_count;
+        what.value = is_there ? node->outputs[i] : NULL;
+        what.either = is_there && node->either ? node->either[i] : NULL;
         if (name[0]) {
             ig_onnx_define(node->scope, name, &what);
         }
@@ -119,19 +121,17 @@ static ig_status import_call(ig_onnx_node *node, const ig_onnx_function *functio
     body.call = &call;
     body.builder = node->builder;
     define_parameters(&body, node, function);
-    IG_TRY(ig_onnx_import_nodes(&body, without_absent(node, function)));
     const Onnx__FunctionProto *proto = function->proto;
+    for (size_t i = 0; i < proto->n_output; i++) {
+        ig_onnx_scope_gives(&body, proto->output[i]);
+    }
+    IG_TRY(ig_onnx_import_nodes(&body, without_absent(node, function)));
     for (uint32_t i = 0; i < node->output_count && i < proto->n_output; i++) {
-        const ig_onnx_name *name = ig_onnx_find(&body, proto->output[i]);
-        if (!name) {
+        if (!ig_onnx_scope_output(&body, proto->output[i], &node->outputs[i])) {
             return ig_onnx_fail(node, IG_INVALID,
                                 "function %s never produces its output '%s'",
                                 function->label, proto->output[i]);
         }
-        if (name->ranks_differ) {
-            return ig_onnx_ranks_fail(&body, proto->output[i], name);
-        }
-        node->outputs[i] = name->value;
     }
     return IG_OK;
 }
@@ -177,8 +177,12 @@ static ig_status check_inputs(const ig_onnx_node *node) {
                                 node->input_count);
         }
         if (node->inputs[i] && node->inputs[i]->type->kind != IG_TENSOR) {
-            return ig_onnx_fail(node, IG_INVALID,
-                                "input %u is a sequence, expected a tensor", i);
+            bool is_any = node->inputs[i]->type->kind == IG_ANY;
+            return ig_onnx_fail(
+                node, is_any ? IG_UNSUPPORTED : IG_INVALID,
+                is_any ? "input %u has a rank that the run decides; it can be an output"
+                       : "input %u is a sequence, expected a tensor",
+                i);
         }
     }
     return IG_OK;

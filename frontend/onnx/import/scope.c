@@ -13,6 +13,7 @@ void ig_onnx_scope_init(ig_onnx_scope *scope, ig_onnx_import *import,
                               .call = outer ? outer->call : NULL,
                               .builder = outer ? outer->builder : NULL };
     ig_map_init(&scope->names, import->arena);
+    ig_map_init(&scope->outputs, import->arena);
 }
 
 static const char *origin_of(ig_onnx_import *import, const ig_onnx_name *name) {
@@ -48,6 +49,22 @@ void ig_onnx_define_value(ig_onnx_scope *scope, const char *name, ig_value *valu
                           const char *origin) {
     ig_onnx_name what = { .value = value, .origin = origin };
     ig_onnx_define(scope, name, &what);
+}
+
+void ig_onnx_scope_gives(ig_onnx_scope *scope, const char *name) {
+    ig_map_set(&scope->outputs, ig_str_of(name ? name : ""), scope);
+}
+
+bool ig_onnx_scope_output(const ig_onnx_scope *scope, const char *name,
+                          ig_value **out_value) {
+    const ig_onnx_name *found = name && name[0] ? ig_onnx_find(scope, name) : NULL;
+    if (found) {
+        *out_value = found->either ? found->either : found->value;
+    }
+    if (found && found->ranks_differ && !*out_value) {
+        ig_onnx_note(scope->import, ig_onnx_ranks_fail(scope, name, found));
+    }
+    return found != NULL;
 }
 
 ig_onnx_name *ig_onnx_find(const ig_onnx_scope *scope, const char *name) {

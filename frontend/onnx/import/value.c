@@ -67,16 +67,19 @@ ig_status ig_onnx_join_types(const ig_onnx_node *node, const char *what,
     if (a == b) {
         return IG_OK;
     }
+    if (a->kind == IG_ANY || b->kind == IG_ANY) {
+        *out_type = ig_onnx_any_item(node->import, a, b);
+    }
+    if (*out_type && (*out_type)->kind == IG_ANY) {
+        return IG_OK;
+    }
     if (a->kind != b->kind || (a->kind == IG_TENSOR && a->dtype != b->dtype)) {
         return ig_onnx_fail(
             node, IG_INVALID,
             "output '%s' has one type in one branch and another in the other", what);
     }
     if (a->kind != IG_TENSOR) {
-        const ig_type *element = a->kind == IG_SEQUENCE
-                                     ? ig_onnx_any_item(node->import, a->element,
-                                                        b->element)
-                                     : NULL;
+        const ig_type *element = ig_onnx_any_item(node->import, a->element, b->element);
         if (!element) {
             IG_TRY(ig_onnx_join_types(node, what, a->element, b->element, &element));
         }

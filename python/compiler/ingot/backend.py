@@ -58,12 +58,12 @@ def _items_of(elements, extents):
 class IngotRep(BackendRep):
     """A model that is ready to run; `program` is its ingot.Program."""
 
-    def __init__(self, program, optionals=()):
+    def __init__(self, program, singles=()):
         self.program = program
         self._takes = _values_of(program.inputs)
         self._gives = _values_of(program.outputs)
         self._dtypes = {port[0]: port[2] for port in program.inputs}
-        self._optionals = set(optionals)  # among the outputs
+        self._singles = set(singles)  # outputs that are no lists: of any rank, or optional
         self._deep = {port[0].removesuffix(THERE) for port in program.inputs + program.outputs
                       if port[0].endswith(THERE)}
         self._make = namedtupledict("Outputs", list(self._gives))
@@ -89,7 +89,7 @@ class IngotRep(BackendRep):
         items = _items_of(results[name], results[name + EXTENTS])
         if name in self._deep:
             return items if results[name + THERE] else None
-        return (items or [None])[0] if name in self._optionals else items
+        return (items or [None])[0] if name in self._singles else items
 
 
 def _has_rank(type_proto):
@@ -146,7 +146,7 @@ class IngotBackend(Backend):
                                                  "memory_limit") if name in kwargs}
         if known.get("target") == "interpret":
             return InterpretedRep(model)
-        gives = [o.name for o in model.graph.output if o.type.HasField("optional_type")]
+        gives = [o.name for o in model.graph.output if not o.type.HasField("sequence_type")]
         return IngotRep(compile_model(model, **known), gives)
 
     @classmethod

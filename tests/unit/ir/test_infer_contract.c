@@ -172,9 +172,11 @@ TEST(sequences_forget_extents_that_are_not_numbers) {
                "seq<f32[*]>");
     CHECK_TYPE("%s: seq<f32[]>, %x: f32[3]",
                "%0 = seq_insert %s, %x\n%1 = seq_erase %0\nret %1", "seq<f32[*]>");
-    CHECK_TYPE(
-        "%s: seq<f32[*]>, %i: i64[]", "%0 = seq_at %s, %i : f32[]\nret %0",
-        "UNSUPPORTED: operand 0 is seq<f32[*]>: its items are of different ranks, so that of one is not known");
+    CHECK_TYPE("%s: seq<f32[*]>, %i: i64[]", "%0 = seq_at %s, %i\nret %0", "f32[*]");
+    CHECK_TYPE("%s: seq<f32[3]>, %x: f32[*]", "%0 = seq_insert %s, %x\nret %0",
+               "seq<f32[*]>");
+    CHECK_TYPE("%x: f32[*]", "%0 = neg %x\nret %0",
+               "INVALID: operand 0 is f32[*], expected a tensor");
     CHECK_TYPE(
         "%s: seq<f32[*]>", "%0 = seq_concat %s {axis = 0} : f32[k]\nret %0",
         "UNSUPPORTED: operand 0 is seq<f32[*]>: its items are of different ranks, so that of one is not known");

@@ -60,25 +60,6 @@ TEST(a_rank_that_nothing_sees_may_differ) {
 }
 END_TEST
 
-TEST(a_rank_that_something_sees_may_not) {
-    static const struct {
-        const char *op, *ins;
-    } cases[] = {
-        { "Identity", "y" }, { "Neg", "y" }, { "Mul", "y,one" }, { "MatMul", "x,y" }
-    };
-    for (size_t k = 0; k < IG_COUNT_OF(cases); k++) {
-        begin_choice("go", "one", "row");
-        onnx_node(&model, cases[k].op, cases[k].ins, "z");
-        onnx_output(&model, "z");
-        ig_tensor out;
-        CHECK_MSG(run_choice(false, &out) != IG_OK, "%s", cases[k].op);
-        CHECK_MSG(k == 3 || strstr(run.why, "which the branches of an If give"), "%s",
-                  run.why);
-        end();
-    }
-}
-END_TEST
-
 TEST(a_rank_that_changes_again_may_be_seen) {
     for (int go = 0; go < 2; go++) {
         begin_choice("go", "one", "row");
@@ -116,20 +97,78 @@ TEST(nodes_go_on_in_both_branches) {
 }
 END_TEST
 
-TEST(an_output_of_two_ranks_is_refused) {
-    static const char *const readers[] = { NULL, "Neg", "Identity" };
-    for (size_t k = 0; k < IG_COUNT_OF(readers); k++) {
-        begin_choice("go", "one", "x");
-        if (readers[k]) {
-            onnx_node(&model, readers[k], "y", "z");
+/* Of two ranks is the output itself, what reads it, and both beside what is
+ * levelled. */
+TEST(an_output_has_the_rank_of_the_branch) {
+    static const struct {
+        const char *op, *low, *high;
+        uint32_t ranks[2];
+        double first; /* of the branch that is not taken */
+    } cases[] = {
+        { NULL, "one", "x", { 2, 0 }, 0 },
+        { "Neg", "one", "x", { 2, 0 }, 0 },
+        { "Identity", "one", "row", { 1, 0 }, 20 },
+        { "Neg", "one", "row", { 1, 0 }, -20 },
+        { NULL, "row", "one", { 0, 1 }, 10 },
+    };
+    for (size_t k = 0; k < 2 * IG_COUNT_OF(cases); k++) {
+        size_t c = k / 2;
+        begin_choice("go", cases[c].low, cases[c].high);
+        if (cases[c].op) {
+            onnx_node(&model, cases[c].op, "y", "z");
         }
-        onnx_output(&model, readers[k] ? "z" : "y");
+        onnx_output(&model, cases[c].op ? "z" : "y");
         ig_tensor out;
-        CHECK_STATUS(run_choice(false, &out), IG_UNSUPPORTED);
-        CHECK_MSG(strstr(run.why, "has one rank in one branch of an If"), "%s",
-                  run.why);
+        CHECK_OK(run_choice(k % 2, &out));
+        CHECK(out.kind == IG_TENSOR);
+        CHECK_MSG(out.rank == cases[c].ranks[k % 2], "%zu: %u", k, out.rank);
+        CHECK(k % 2 || ig_tensor_get_f64(&out, 0) == cases[c].first);
         end();
     }
+}
+END_TEST
+
+TEST(an_item_of_a_list_of_ranks_is_an_output) {
+    static const struct {
+        const char *position;
+        uint32_t rank;
+    } cases[] = { { "last", 0 }, { "back", 2 }, { "go", 0 } };
+    for (size_t k = 0; k < IG_COUNT_OF(cases); k++) {
+        bool is_known = k < 2;
+        begin_choice("go", "one", "x");
+        onnx_initializer(&model, onnx_tensor(&model, "last", ONNX_I64, 0, NULL,
+                                             (const int64_t[]){ 1 }));
+        onnx_initializer(&model, onnx_tensor(&model, "back", ONNX_I64, 0, NULL,
+                                             (const int64_t[]){ -2 }));
+        onnx_attr_i(&model, onnx_node(&model, "Cast", "go", "at"), "to", ONNX_I64);
+        onnx_node(&model, "SequenceConstruct", "x,one", "s");
+        onnx_node(&model, "SequenceAt", is_known ? "s,last" : "s,at", "i");
+        if (k == 1) {
+            model.graph->node[model.graph->n_node - 1]->input[1] =
+                (char *)(uintptr_t)cases[k].position;
+        }
+        onnx_node(&model, is_known ? "Neg" : "Identity", "i", "z");
+        onnx_output(&model, "z");
+        ig_tensor out;
+        CHECK_OK(run_choice(true, &out));
+        CHECK_INT(out.rank, cases[k].rank);
+        end();
+    }
+}
+END_TEST
+
+/* What needs a rank says that there is none. */
+TEST(a_reader_of_any_rank_is_refused) {
+    begin_choice("go", "one", "x");
+    onnx_attr_i(&model, onnx_node(&model, "Cast", "go", "at"), "to", ONNX_I64);
+    onnx_node(&model, "SequenceConstruct", "x,one", "s");
+    onnx_node(&model, "SequenceAt", "s,at", "i");
+    onnx_node(&model, "Neg", "i", "z");
+    onnx_output(&model, "z");
+    ig_tensor out;
+    CHECK_STATUS(run_choice(false, &out), IG_UNSUPPORTED);
+    CHECK_MSG(strstr(run.why, "has a rank that the run decides"), "%s", run.why);
+    end();
 }
 END_TEST
 
@@ -167,7 +206,8 @@ TEST(a_constant_decides_which_branch_there_is) {
 END_TEST
 
 UNIT_SUITE(onnx_branch, a_rank_that_nothing_sees_may_differ,
-           a_rank_that_something_sees_may_not, a_rank_that_changes_again_may_be_seen,
-           nodes_go_on_in_both_branches, an_output_of_two_ranks_is_refused,
+           a_rank_that_changes_again_may_be_seen, nodes_go_on_in_both_branches,
+           an_output_has_the_rank_of_the_branch,
+           an_item_of_a_list_of_ranks_is_an_output, a_reader_of_any_rank_is_refused,
            an_unread_result_may_have_two_ranks,
            a_constant_decides_which_branch_there_is)

@@ -120,6 +120,13 @@ bool lists_to_tensors(const model *m, call *io, results *owner, message *why) {
     ig_argument *flat = lend(owner, ports, sizeof *flat);
     for (size_t i = 0; i < io->count; i++) {
         const ig_argument *value = &io->inputs[i];
+        const ig_argument only = { .kind = IG_ARGUMENT_LIST,
+                                   .items = value,
+                                   .item_count = 1 };
+        bool is_any = is_part(input_name(m, to), input_name(m, to + 1), ".extents");
+        if (is_any && value->kind == IG_ARGUMENT_TENSOR) {
+            value = &only; /* a tensor of any rank */
+        }
         bool is_list = value->kind != IG_ARGUMENT_TENSOR;
         if (to + is_list >= ports) {
             return refuse(why, "an input", "that the program does not take");
@@ -143,10 +150,20 @@ bool lists_to_tensors(const model *m, call *io, results *owner, message *why) {
 
 /* ---- out ---- */
 
-/* A list, or where the model says so an optional. */
-static ig_argument_kind kind_of_output(const model *m, size_t index) {
+/* A list as what the model says that the output is: it, an optional, or its only item,
+ * which is a tensor of any rank. */
+static bool settle_kind(const model *m, size_t index, ig_argument *list, message *why) {
     const char *type = model_output_type(m, index);
-    return strncmp(type, "opt<", 4) == 0 ? IG_ARGUMENT_OPTIONAL : IG_ARGUMENT_LIST;
+    bool is_tensor = strncmp(type, "seq<", 4) != 0 && strncmp(type, "opt<", 4) != 0;
+    if (is_tensor && list->item_count != 1) {
+        return refuse(why, model_output_name(m, index), "of not one tensor");
+    }
+    if (is_tensor) {
+        *list = list->items[0];
+    } else if (type[0] == 'o') {
+        list->kind = IG_ARGUMENT_OPTIONAL;
+    }
+    return true;
 }
 
 static bool gather_list(const char *name, const ig_argument *from, ig_argument *out,
@@ -204,8 +221,8 @@ bool lists_from_tensors(const model *m, results *io, message *why) {
         }
         if (is_deep) {
             hold_list(&parts[2], &io->items[to], io);
-        } else {
-            io->items[to].kind = kind_of_output(m, to);
+        } else if (!settle_kind(m, to, &io->items[to], why)) {
+            return false;
         }
         i += is_list + is_deep;
     }

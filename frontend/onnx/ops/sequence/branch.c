@@ -12,7 +12,8 @@
  *     y = if (…) { ReduceSum(Squeeze(x)) } else { ReduceSum(x) }
  *
  * What is left with two ranks at the end of the graph may be levelled (ranks.c);
- * reading it is an error otherwise.
+ * reading it is an error otherwise.  What the graph gives is a tensor of any
+ * rank.
  */
 #include "frontend/onnx/import/loop.h"
 #include "frontend/onnx/ops/hooks.h"
@@ -263,11 +264,17 @@ static ig_op *make_if(const ig_onnx_node *node, ig_value *cond, uint32_t count) 
     return ig_expr_op(node->e, IG_OP_if, &spec);
 }
 
-/* Types of the results, called `names`, and the ends of both branches. */
+/* Types of the results, called `names`, and the ends of both branches.  A result whose
+ * name is NULL is one of any rank. */
 static ig_status finish_if(ig_onnx_node *node, branches *b, ig_op *op,
                            const char *const *names) {
     for (uint32_t i = 0; i < op->result_count; i++) {
-        IG_TRY(join_results(node, b, i, names[i], &op->results[i]));
+        if (names[i]) {
+            IG_TRY(join_results(node, b, i, names[i], &op->results[i]));
+            continue;
+        }
+        ig_dtype dtype = (ig_dtype)b->results[0][i]->type->dtype;
+        ig_value_retype(&op->results[i], ig_type_any(node->import->module, dtype));
     }
     for (uint32_t k = 0; k < 2; k++) {
         ig_make_yield(&b->builders[k], b->results[k], op->result_count);
@@ -280,7 +287,8 @@ typedef struct joined {
     const char *name;
     size_t node; /* that makes it */
     ig_value *values[2];
-    bool is_one; /* both sides can be one value */
+    bool is_one;    /* both sides can be one value */
+    bool is_either; /* of two ranks, and an output */
 } joined;
 
 typedef IG_VEC(joined) joined_list;
@@ -296,19 +304,23 @@ static void list_results(const split *s, size_t index, joined_list *list) {
             entry.values[k] = ig_onnx_find(&s->sides[k], entry.name)->value;
         }
         const ig_type *a = entry.values[0]->type, *b = entry.values[1]->type;
-        entry.is_one = !differ_in_rank(entry.values[0], entry.values[1]) ||
-                       ig_onnx_can_level(s->node->import->module, a, b);
+        bool differ = differ_in_rank(entry.values[0], entry.values[1]);
+        entry.is_either = differ &&
+                          ig_map_get(&s->node->scope->outputs, ig_str_of(entry.name));
+        entry.is_one = !differ || ig_onnx_can_level(s->node->import->module, a, b);
         IG_PUSH(s->node->import->arena, list, entry);
     }
 }
 
 /* Names of the nodes that were built in the branches, as seen from behind them. */
-static void define_joined(const split *s, const joined *entry, ig_value *value) {
+static void define_joined(const split *s, const joined *entry, ig_value *value,
+                          ig_value *either) {
     ig_onnx_node *node = s->node;
     size_t self = node->where.number - 1;
     for (uint32_t i = 0; entry->node == self && i < node->output_count; i++) {
         if (ig_str_is(ig_str_of(node->proto->output[i]), entry->name)) {
             node->outputs[i] = value;
+            node->either[i] = either;
             node->ranks_differ |= !value;
             return;
         }
@@ -316,8 +328,39 @@ static void define_joined(const split *s, const joined *entry, ig_value *value) 
     ig_onnx_name what = { .value = value,
                           .node = s->walk->nodes.items[entry->node],
                           .index = (uint32_t)entry->node,
-                          .ranks_differ = !value };
+                          .ranks_differ = !value,
+                          .either = either };
     ig_onnx_define(node->scope, entry->name, &what);
+}
+
+static uint32_t count_joined(const joined_list *list) {
+    uint32_t count = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        count += (uint32_t)list->items[i].is_one + (uint32_t)list->items[i].is_either;
+    }
+    return count;
+}
+
+/* What both branches yield, and the names of it for finish_if. */
+static void fill_joined(split *s, const joined_list *list, const char **names) {
+    ig_arena *arena = s->node->import->arena;
+    uint32_t room = count_joined(list);
+    for (uint32_t k = 0; k < 2; k++) {
+        ig_value **results = IG_NEW_ARRAY(arena, ig_value *, room);
+        uint32_t count = 0;
+        for (size_t i = 0; i < list->count; i++) {
+            const joined *entry = &list->items[i];
+            if (entry->is_one) {
+                names[count] = entry->name;
+                results[count++] = entry->values[k];
+            }
+            if (entry->is_either) {
+                names[count] = NULL;
+                results[count++] = entry->values[k];
+            }
+        }
+        s->both->results[k] = results;
+    }
 }
 
 /* An `if` in place of `old`, behind all that its branches read and with the results of
@@ -330,19 +373,8 @@ static ig_status close_split(split *s, ig_op *old) {
     for (size_t i = 0; i < s->taken.count; i++) {
         list_results(s, s->taken.items[i], &list);
     }
-    const char **names = IG_NEW_ARRAY(arena, const char *, list.count);
-    s->both->results[0] = IG_NEW_ARRAY(arena, ig_value *, list.count);
-    s->both->results[1] = IG_NEW_ARRAY(arena, ig_value *, list.count);
-    uint32_t count = 0;
-    for (size_t i = 0; i < list.count; i++) {
-        if (list.items[i].is_one) {
-            names[count] = list.items[i].name;
-            s->both->results[0][count] = list.items[i].values[0];
-            s->both->results[1][count++] = list.items[i].values[1];
-        }
-    }
     node->builder->loc = old->loc;
-    ig_op *op = make_if(node, old->operands[0].value, count);
+    ig_op *op = make_if(node, old->operands[0].value, count_joined(&list));
     IG_TRY(node->e->status);
     for (uint32_t k = 0; k < 2; k++) {
         while (old->bodies[k]->first) {
@@ -351,12 +383,16 @@ static ig_status close_split(split *s, ig_op *old) {
         s->both->builders[k] = ig_builder_at_end(op->bodies[k]);
         s->both->builders[k].loc = op->loc;
     }
+    const char **names = IG_NEW_ARRAY(arena, const char *, op->result_count);
+    fill_joined(s, &list, names);
     IG_TRY(finish_if(node, s->both, op, names));
     ig_op_erase(old);
-    count = 0;
+    node->either = IG_NEW_ARRAY(arena, ig_value *, node->output_count);
+    ig_value *next = op->results;
     for (size_t i = 0; i < list.count; i++) {
-        bool is_one = list.items[i].is_one;
-        define_joined(s, &list.items[i], is_one ? &op->results[count++] : NULL);
+        ig_value *value = list.items[i].is_one ? next++ : NULL;
+        ig_value *either = list.items[i].is_either ? next++ : NULL;
+        define_joined(s, &list.items[i], value, either);
     }
     return IG_OK;
 }

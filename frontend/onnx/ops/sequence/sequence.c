@@ -16,6 +16,9 @@ ig_status ig_onnx_import_sequence_empty(ig_onnx_node *node) {
 static const ig_type *sequence_of(const ig_onnx_node *node, const ig_type *item) {
     ig_module *m = node->import->module;
     ig_dim dims[IG_TENSOR_RANK];
+    if (item->kind == IG_ANY) {
+        return ig_type_host(m, IG_SEQUENCE, item);
+    }
     for (uint32_t i = 0; i < item->rank; i++) {
         bool is_known = ig_dim_is_static(item->dims[i]);
         dims[i] = is_known ? item->dims[i] : ig_dim_symbol(m, "s");
@@ -47,7 +50,7 @@ static ig_value *read_typed(const ig_onnx_node *node) {
 
 ig_status ig_onnx_import_sequence_insert(ig_onnx_node *node) {
     ig_value *sequence = read_sequence(node), *item = node->inputs[1];
-    if (item->type->kind != IG_TENSOR) {
+    if (item->type->kind != IG_TENSOR && item->type->kind != IG_ANY) {
         return ig_onnx_fail(node, IG_INVALID,
                             "input 1 is a sequence, expected a tensor");
     }
@@ -59,9 +62,23 @@ ig_status ig_onnx_import_sequence_insert(ig_onnx_node *node) {
         node, ig_build_seq_insert(node->e, sequence, item, ig_onnx_in(node, 2)));
 }
 
+/* The item at a known position of items that are all known, so that its rank is; or
+ * NULL. */
+static ig_value *known_item(const ig_value *sequence, const ig_value *position) {
+    int64_t at;
+    const ig_op *make = ig_def(sequence, IG_OP_seq_make);
+    if (!make || !ig_constant_i64(position, &at)) {
+        return NULL;
+    }
+    at += at < 0 ? make->operand_count : 0;
+    return at >= 0 && at < make->operand_count ? make->operands[at].value : NULL;
+}
+
 ig_status ig_onnx_import_sequence_at(ig_onnx_node *node) {
-    return ig_onnx_give(node,
-                        ig_build_seq_at(node->e, read_typed(node), node->inputs[1]));
+    ig_value *x = read_typed(node), *position = node->inputs[1];
+    ig_value *item = x && x->type->element->kind == IG_ANY ? known_item(x, position)
+                                                           : NULL;
+    return ig_onnx_give(node, item ? item : ig_build_seq_at(node->e, x, position));
 }
 
 ig_status ig_onnx_import_sequence_erase(ig_onnx_node *node) {

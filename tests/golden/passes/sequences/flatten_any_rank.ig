@@ -55,20 +55,20 @@ module @m {
       %19 = reduce %18 {axes = [0]} : i64[]
       %20 = reshape %19 {to = [1]} : i64[1]
       bind %20 {symbols = [n2]}
-      %21 = slice %l {starts = [0], sizes = [n2]} : f32[n2]
-      %22 = slice %l {starts = [n2], sizes = [elements3 - n2]} : f32[elements3 - n2]
-      %23 = concat %21, %x, %22 {axis = 0} : f32[B + elements3]
-      %24 = dims {values = [B]} : i64[1]
-      %25 = reshape %24 {to = [1, 1]} : i64[1, 1]
-      %26 = const {value = 1} : i64[]
-      %27 = expand %26 {to = [1, 1]} : i64[1, 1]
-      %28 = const {value = 1} : i64[]
-      %29 = expand %28 {to = [1, 31]} : i64[1, 31]
-      %30 = concat %27, %25, %29 {axis = 1} : i64[1, 33]
+      %21 = dims {values = [B]} : i64[1]
+      %22 = reshape %21 {to = [1, 1]} : i64[1, 1]
+      %23 = const {value = 1} : i64[]
+      %24 = expand %23 {to = [1, 1]} : i64[1, 1]
+      %25 = const {value = 1} : i64[]
+      %26 = expand %25 {to = [1, 31]} : i64[1, 31]
+      %27 = concat %24, %22, %26 {axis = 1} : i64[1, 33]
+      %28 = slice %l {starts = [0], sizes = [n2]} : f32[n2]
+      %29 = slice %l {starts = [n2], sizes = [elements3 - n2]} : f32[elements3 - n2]
+      %30 = concat %28, %x, %29 {axis = 0} : f32[B + elements3]
       %31 = slice %7 {starts = [0, 0], sizes = [n, 33]} : i64[n, 33]
       %32 = slice %7 {starts = [n, 0], sizes = [items3 - n, 33]} : i64[items3 - n, 33]
-      %33 = concat %31, %30, %32 {axis = 0} : i64[items3 + 1, 33]
-      yield %g, %23, %33
+      %33 = concat %31, %27, %32 {axis = 0} : i64[items3 + 1, 33]
+      yield %g, %30, %33
     }
     %34, %35 = if %c : f32[elements4], i64[items4, 33] {
       %36 = dims {values = [B]} : i64[1]

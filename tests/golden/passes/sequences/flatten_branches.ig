@@ -35,13 +35,13 @@ module @m {
       yield %y, %9
     }
     %10, %11 = loop %n, %c, %0, %1 : f32[elements2], i64[items2, 1] (%i: i64[], %g: bool[], %l: f32[elements3], %12: i64[items3, 1]) {
-      %13 = slice %l {starts = [elements3], sizes = [0]} : f32[0]
-      %14 = concat %l, %x, %13 {axis = 0} : f32[B + elements3]
-      %15 = dims {values = [B]} : i64[1]
-      %16 = reshape %15 {to = [1, 1]} : i64[1, 1]
+      %13 = dims {values = [B]} : i64[1]
+      %14 = reshape %13 {to = [1, 1]} : i64[1, 1]
+      %15 = slice %l {starts = [elements3], sizes = [0]} : f32[0]
+      %16 = concat %l, %x, %15 {axis = 0} : f32[B + elements3]
       %17 = slice %12 {starts = [items3, 0], sizes = [0, 1]} : i64[0, 1]
-      %18 = concat %12, %16, %17 {axis = 0} : i64[items3 + 1, 1]
-      yield %g, %14, %18
+      %18 = concat %12, %14, %17 {axis = 0} : i64[items3 + 1, 1]
+      yield %g, %16, %18
     }
     %19 = dims {values = [items2], scalar} : i64[]
     ret %19

@@ -63,14 +63,14 @@ module @m {
       %25 = reshape %24 {to = [1]} : i64[1]
       bind %25 {symbols = [n2]}
       guard le(n2, n - 1) "a position is outside of its sequence"
-      %26 = slice %l {starts = [elements4], sizes = [0]} : f32[0]
-      %27 = concat %l, %y, %26 {axis = 0} : f32[elements4 + 3]
-      %28 = dims {values = [3]} : i64[1]
-      %29 = reshape %28 {to = [1, 1]} : i64[1, 1]
+      %26 = dims {values = [3]} : i64[1]
+      %27 = reshape %26 {to = [1, 1]} : i64[1, 1]
+      %28 = slice %l {starts = [elements4], sizes = [0]} : f32[0]
+      %29 = concat %l, %y, %28 {axis = 0} : f32[elements4 + 3]
       %30 = slice %14 {starts = [items4, 0], sizes = [0, 1]} : i64[0, 1]
-      %31 = concat %14, %29, %30 {axis = 0} : i64[items4 + 1, 1]
+      %31 = concat %14, %27, %30 {axis = 0} : i64[items4 + 1, 1]
       %32 = const {value = true} : bool[]
-      yield %g, %27, %31, %32
+      yield %g, %29, %31, %32
     }
     %33 = cast %x.there {to = i64} : i64[]
     %34 = dims {values = [3]} : i64[1]

@@ -17,12 +17,12 @@ module @m {
   symbol n4 {origin = "a number that a sequence holds"}
   graph @main(%s: f32[elements], %s.extents: i64[items, 2], %x: f32[B, 4], %p: i64[]) -> (f32[4*B + elements] "t", i64[items + 1, 2] "t.extents", f32[n, 4] "y") {
     %0 = reshape %x {to = [4*B]} : f32[4*B]
-    %1 = slice %s {starts = [elements], sizes = [0]} : f32[0]
-    %2 = concat %s, %0, %1 {axis = 0} : f32[4*B + elements]
-    %3 = dims {values = [B, 4]} : i64[2]
-    %4 = reshape %3 {to = [1, 2]} : i64[1, 2]
+    %1 = dims {values = [B, 4]} : i64[2]
+    %2 = reshape %1 {to = [1, 2]} : i64[1, 2]
+    %3 = slice %s {starts = [elements], sizes = [0]} : f32[0]
+    %4 = concat %s, %0, %3 {axis = 0} : f32[4*B + elements]
     %5 = slice %s.extents {starts = [items, 0], sizes = [0, 2]} : i64[0, 2]
-    %6 = concat %s.extents, %4, %5 {axis = 0} : i64[items + 1, 2]
+    %6 = concat %s.extents, %2, %5 {axis = 0} : i64[items + 1, 2]
     %7 = reshape %p {to = [1]} : i64[1]
     %8 = reshape %7 {to = []} : i64[]
     %9 = const {value = 0} : i64[]
@@ -42,8 +42,8 @@ module @m {
     %20 = reshape %19 {to = [2]} : i64[2]
     bind %20 {symbols = [n, n4]}
     guard eq(n4, 4) "an item of a sequence has other extents"
-    %21 = slice %2 {starts = [n3], sizes = [4*n]} : f32[4*n]
+    %21 = slice %4 {starts = [n3], sizes = [4*n]} : f32[4*n]
     %22 = reshape %21 {to = [n, 4]} : f32[n, 4]
-    ret %2, %6, %22
+    ret %4, %6, %22
   }
 }
