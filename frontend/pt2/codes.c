@@ -91,9 +91,6 @@ static const ig_pt2_form forms[] = {
     { "torch.ops.aten.sym_constrain_range_for_size.default", NULL, 0, 0 },
     { "torch.ops.aten._assert_tensor_metadata.default", NULL, 0, 0 },
     { "torch.ops.aten._functional_assert_tensor_metadata.default", NULL, 0, 0 },
-    { "torch.ops.aten._assert_scalar.default", NULL, 0, 0 },
-    { "torch.ops.aten._assert_async.msg", NULL, 0, 0 },
-    { "torch.ops.aten._assert_async.default", NULL, 0, 0 },
     { "torch._check", NULL, 0, 0 },
 };
 

@@ -46,6 +46,15 @@ class Results(unittest.TestCase):
         self.check(torch.view_as_complex, (torch.randn(4, 3, 2),))
         self.check(lambda x: (torch.fft.fft(x).t() * 2, x + 1), (torch.randn(3, 4),))
 
+    def test_data_that_eager_refuses(self):
+        """Checks that decompositions write as asserts are held by the run."""
+        one_hot = torch.compile(lambda x: torch.nn.functional.one_hot(x, 3), backend="ingot")
+        self.assertEqual(one_hot(torch.tensor([0, 2])).tolist(), [[1, 0, 0], [0, 0, 1]])
+        for bad in (3, -1):
+            with self.assertRaisesRegex(ingot.Error, "Class values must be"):
+                one_hot(torch.tensor([1, bad]))
+        self.assertEqual(ingot.dynamo._told, set())
+
     def test_complex_results_after_a_break(self):
         def function(x):
             y = torch.fft.rfft(x)

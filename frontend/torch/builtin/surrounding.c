@@ -1,6 +1,7 @@
 /* What a program asks of its surroundings.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/builtin/builtin.h"
+#include "frontend/torch/eval/control.h"
 
 #include <string.h>
 
@@ -20,6 +21,38 @@ ig_status ig_ts_op_raise(ig_ts_call *call) {
     return ig_ts_raise(call->eval,
                        ig_arena_printf(call->arena, "%.*s%s%.*s", IG_STR_ARG(class),
                                        class.size ? ": " : "", IG_STR_ARG(message)));
+}
+
+/* What argument 1 says that the data break. */
+static const char *broken_claim(const ig_ts_call *call) {
+    bool has_text = call->arg_count > 1 && call->args[1].kind == IG_TS_STR;
+    return has_text
+               ? ig_arena_printf(call->arena, "%.*s", IG_STR_ARG(call->args[1].as.str))
+               : "a claim of the model about its data does not hold";
+}
+
+ig_status ig_ts_op_assert_tensor(ig_ts_call *call) {
+    ig_value *claim;
+    IG_TRY(ig_ts_tensor_arg(call, 0, &claim));
+    claim = ig_expr_cast(call->e, claim, IG_DT_bool);
+    claim = ig_expr_reshape(call->e, claim, 0, NULL); /* torch takes one element too */
+    if (claim) {
+        ig_ts_guard_truth(call->eval, claim, true, broken_claim(call));
+    }
+    return call->e->status;
+}
+
+ig_status ig_ts_op_assert_number(ig_ts_call *call) {
+    const ig_ts_value *claim = &call->args[0];
+    ig_value *value;
+    if (claim->form != IG_TS_KNOWN) {
+        IG_TRY(ig_ts_number_read(call->eval, claim, &value));
+        value = ig_expr_cast(call->e, value, IG_DT_bool);
+        ig_ts_guard_truth(call->eval, value, true, broken_claim(call));
+        return call->e->status;
+    }
+    bool holds = claim->kind == IG_TS_BOOL ? claim->as.b : claim->as.i != 0;
+    return holds ? IG_OK : ig_ts_raise(call->eval, broken_claim(call));
 }
 
 ig_status ig_ts_op_nothing(ig_ts_call *call) {

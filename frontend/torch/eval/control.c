@@ -69,7 +69,7 @@ static ig_status branch_at_run_time(ig_ts_eval *eval, ig_value *condition,
         return IG_INVALID;
     }
     if (has_raised[0] || has_raised[1]) {
-        ig_ts_guard_truth(eval, condition, has_raised[1]);
+        ig_ts_guard_truth(eval, condition, has_raised[1], eval->raised);
         take_side(eval, trial, has_raised[0] ? 1 : 0, &levels[has_raised[0] ? 1 : 0]);
         return IG_OK;
     }

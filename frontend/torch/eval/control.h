@@ -65,8 +65,10 @@ ig_value *ig_ts_make_zeros(ig_builder *builder, const ig_type *type,
                            uint32_t first_symbol);
 void ig_ts_move_ops(ig_block *from, ig_block *to, ig_op *before);
 
-/* The run fails unless `condition` is `wanted` (raise.c). */
-void ig_ts_guard_truth(ig_ts_eval *eval, ig_value *condition, bool wanted);
+/* The run fails with `text` (NULL: that the model raises) unless `condition` is
+ * `wanted` (raise.c). */
+void ig_ts_guard_truth(ig_ts_eval *eval, ig_value *condition, bool wanted,
+                       const char *text);
 
 /* ---- functions without source: the graph of a .pt2 file ---- */
 

@@ -73,8 +73,8 @@ static ig_dim bind_truth(ig_ts_eval *eval, ig_value *condition, bool wanted) {
     return holds;
 }
 
-void ig_ts_guard_truth(ig_ts_eval *eval, ig_value *condition, bool wanted) {
-    const char *text = eval->raised ? eval->raised : "the model raises an exception";
+void ig_ts_guard_truth(ig_ts_eval *eval, ig_value *condition, bool wanted,
+                       const char *text) {
     claim c;
     if (!claim_of(eval->module, condition, wanted, &c)) {
         c = (claim){ bind_truth(eval, condition, wanted), ig_dim_of(1), true };
@@ -82,7 +82,7 @@ void ig_ts_guard_truth(ig_ts_eval *eval, ig_value *condition, bool wanted) {
     ig_guard_attrs attrs = { .left = c.left,
                              .right = c.right,
                              .test = c.is_equal ? IG_GUARD_eq : IG_GUARD_le,
-                             .message = text };
+                             .message = text ? text : "the model raises an exception" };
     ig_expr e = ig_expr_of(&eval->builder);
     (void)ig_build_guard(&e, attrs);
 }

@@ -410,6 +410,54 @@ TEST(an_exception_that_data_decide_is_raised_by_the_run) {
 }
 END_TEST
 
+/* The three forms of a claim about data, as exporters write them. */
+static const char claims[] = HEAD
+    "  def forward(self: __torch__.M,\n"
+    "    x: Tensor) -> Tensor:\n"
+    "    _0 = torch._assert_async(torch.all(torch.lt(x, 5)), \"all are below 5\")\n"
+    "    _1 = torch._assert_async(torch.gt(torch.sum(x), -9))\n"
+    "    _2 = torch._assert_scalar(torch.ne(float(torch.sum(x)), 0), \"no sum of 0\")\n"
+    "    _3 = torch._assert_scalar(torch.eq(torch.size(x, 0), 2), \"two rows\")\n"
+    "    return torch.neg(x)\n";
+
+TEST(a_claim_about_data_is_held_by_the_run) {
+    static const struct {
+        float x[4];
+        const char *why;
+    } cases[] = {
+        { { 1, 2, 3, 4 }, NULL },
+        { { 1, 5, 3, 4 }, "all are below 5" },
+        { { 1, NAN, 3, 4 }, "all are below 5" },
+        { { 1, -20, 3, 4 }, "a claim of the model about its data does not hold" },
+        { { 1, -1, 3, -3 }, "no sum of 0" },
+    };
+    program p;
+    CHECK_MSG(import_source(&p, claims, NULL) == IG_OK, "%s", p.c.why);
+    const ig_graph *graph = ig_module_graph(p.module, "main");
+    run(&p, cases[0].x);
+    for (size_t k = 1; k < IG_COUNT_OF(cases); k++) {
+        memcpy(p.inputs[0].data, cases[k].x, sizeof cases[k].x);
+        ig_status status = ig_interpret(graph, p.inputs, &p.c.arena, p.outputs);
+        CHECK_STATUS(status, IG_INVALID);
+        CHECK_MSG(strstr(p.c.why, cases[k].why), "'%s'", p.c.why);
+    }
+    close(&p);
+}
+END_TEST
+
+TEST(a_claim_that_is_known_to_be_broken_is_raised) {
+    static const char broken[] = HEAD
+        "  def forward(self: __torch__.M,\n"
+        "    x: Tensor) -> Tensor:\n"
+        "    _0 = torch._assert_scalar(torch.eq(1, 2), \"one is two\")\n"
+        "    return torch.neg(x)\n";
+    program p;
+    CHECK_STATUS(import_source(&p, broken, NULL), IG_INVALID);
+    CHECK_MSG(strstr(p.c.why, "one is two"), "'%s'", p.c.why);
+    close(&p);
+}
+END_TEST
+
 static const char truths[] = HEAD
     "  def forward(self: __torch__.M,\n"
     "    x: Tensor) -> Tuple[Tensor, Tensor, Tensor, Tensor]:\n"
@@ -664,6 +712,8 @@ UNIT_SUITE(torchscript_eval, classes_of_one_hot_are_checked,
 
            a_list_grows_with_an_open_extent,
            an_exception_that_data_decide_is_raised_by_the_run,
-           einsum_takes_truth_values, rows_without_columns_have_no_triangle,
-           a_negative_count_is_no_trip, ids_are_found_where_they_were_put,
+           a_claim_about_data_is_held_by_the_run,
+           a_claim_that_is_known_to_be_broken_is_raised, einsum_takes_truth_values,
+           rows_without_columns_have_no_triangle, a_negative_count_is_no_trip,
+           ids_are_found_where_they_were_put,
            distinct_ids_are_shared_out_over_a_tables_bags)
