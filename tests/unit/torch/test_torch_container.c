@@ -148,6 +148,20 @@ TEST(items_of_lists_are_found_and_taken) {
           "a = [3, 1, 2]\na.sort(key=lambda v: v % 3)\na[1:] + a[:1]",
           { 1, 2, 3 },
           3 },
+        { NULL, /* what cannot be compared may stand behind what decides */
+          "a = {\"b\": (None, 1), \"a\": (None, 2), \"ab\": (None, 3)}\n"
+          "[v for k, (_, v) in sorted(a.items())]",
+          { 2, 3, 1 },
+          3 },
+        { NULL,
+          "a = [(1, 2.5), (1,), (0, 9), (1, 2)]\n"
+          "[len(v) + int(v[0]) for v in sorted(a, reverse=True)] + [a[3][1]]",
+          { 3, 3, 2, 2, 2 },
+          5 },
+        { NULL,
+          "a = [5, 6, 7, 8]\na.sort(key=lambda v: (v % 2, -v))\na",
+          { 8, 6, 7, 5 },
+          4 },
         { "a = [4, 5, 4]\n[torch.index(a, 5), torch.count(a, 4)]",
           "a = [4, 5, 4]\n[a.index(5), a.count(4)]",
           { 1, 2 },
