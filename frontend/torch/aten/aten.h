@@ -54,6 +54,8 @@ ig_value *ig_aten_vector(ig_expr *e, ig_value *x);
 
 /* To narrow integers through i64, of which the low bits are kept. */
 ig_value *ig_aten_cast(ig_ts_call *call, ig_value *x, ig_dtype to);
+/* An op of both in the dtype that they promote to. */
+ig_value *ig_aten_combine(ig_ts_call *call, ig_opcode code, ig_value *x, ig_value *y);
 /* f16 and bf16 as f32, in which torch computes; integers too.  The result is cast back
  * once. */
 ig_value *ig_aten_wide(ig_ts_call *call, ig_value *x);

@@ -202,6 +202,15 @@ ig_value *ig_aten_wide(ig_ts_call *call, ig_value *x) {
     return ig_expr_widen(call->e, ig_expr_to_float(call->e, x));
 }
 
+ig_value *ig_aten_combine(ig_ts_call *call, ig_opcode code, ig_value *x, ig_value *y) {
+    if (!x || !y) {
+        return NULL;
+    }
+    ig_dtype dtype = ig_ts_promote((ig_dtype)x->type->dtype, (ig_dtype)y->type->dtype);
+    return ig_expr_map2(call->e, code, ig_aten_cast(call, x, dtype),
+                        ig_aten_cast(call, y, dtype));
+}
+
 ig_value *ig_aten_sum_dtype(ig_ts_call *call, ig_value *x) {
     return !x || ig_expr_is_float(x) ? x : ig_aten_cast(call, x, IG_DT_i64);
 }

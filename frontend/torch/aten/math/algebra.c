@@ -350,17 +350,6 @@ ig_status ig_ts_op_diff(ig_ts_call *call) {
     return ig_aten_give(call, x);
 }
 
-/* An op of both in the dtype that they promote to. */
-static ig_value *combine_promoted(ig_ts_call *call, ig_opcode code, ig_value *x,
-                                  ig_value *y) {
-    if (!x || !y) {
-        return NULL;
-    }
-    ig_dtype dtype = ig_ts_promote((ig_dtype)x->type->dtype, (ig_dtype)y->type->dtype);
-    return ig_expr_map2(call->e, code, ig_aten_cast(call, x, dtype),
-                        ig_aten_cast(call, y, dtype));
-}
-
 /* Widths between the points of argument 1, shaped to broadcast against y: a vector lies
  * along the axis. */
 static ig_value *widths_of(ig_ts_call *call, const ig_value *y, uint32_t axis) {
@@ -414,8 +403,8 @@ ig_status ig_ts_op_trapezoid(ig_ts_call *call) {
     bool is_running = call->row->variant & IG_ATEN_RUNNING;
     bool has_points = call->row->variant & IG_ATEN_BY_POINTS;
     if (has_points) {
-        sum = combine_promoted(call, IG_OP_mul, add_pairs(e, y, axis),
-                               widths_of(call, y, axis));
+        sum = ig_aten_combine(call, IG_OP_mul, add_pairs(e, y, axis),
+                              widths_of(call, y, axis));
         sum = ig_aten_sum_dtype(call, sum);
         sum = is_running ? sum
                          : ig_expr_reduce_axis(e, IG_REDUCE_sum, sum, axis, false);
