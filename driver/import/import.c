@@ -241,6 +241,7 @@ static ig_status read_python(import_call *call, read_memory from_memory,
         .argument_count = call->options.input_count,
         .fixes_rowwise_mean = call->options.rowwise_mean != 0,
         .functions = call->functions,
+        .is_outline = call->options.is_outline != 0,
     };
     ig_status status =
         call->is_memory ? from_memory(call->context, call->bytes, call->path, &options,

@@ -323,6 +323,16 @@ static void survey_node(ig_ts_eval *eval, const ig_json *inputs, const char *nam
     ig_python_survey_call(look, name, &shape, where);
 }
 
+/* A node as the evaluator names it at the ops that it makes. */
+static void note_node(ig_ts_eval *eval, const char *target, const char *name,
+                      ig_location where) {
+    const ig_pt2_form *form = ig_pt2_form_of(target);
+    where.op = form ? form->op : name ? name : target;
+    if (where.op) {
+        (void)ig_module_location(eval->module, &where);
+    }
+}
+
 /* JSON is at most limits.source_depth deep, and so are graphs in it. */
 void ig_pt2_survey(ig_ts_eval *eval, const ig_json *graph, ig_python_look *look) {
     const ig_json *nodes = ig_json_get(graph, "nodes");
@@ -338,8 +348,10 @@ void ig_pt2_survey(ig_ts_eval *eval, const ig_json *graph, ig_python_look *look)
             const ig_json *graph_in = ig_json_get(argument_at(inputs, k), "as_graph");
             ig_pt2_survey(eval, ig_json_get(graph_in, "graph"), look);
         }
-        if (name && !ig_pt2_form_of(target) &&
-            !ig_str_starts(ig_str_of(target), higher)) {
+        if (!look) {
+            note_node(eval, target, name, where);
+        } else if (name && !ig_pt2_form_of(target) &&
+                   !ig_str_starts(ig_str_of(target), higher)) {
             survey_node(eval, inputs, name, &where, look);
         }
     }

@@ -69,7 +69,8 @@ const char **ig_pt2_result_names(ig_arena *arena, const ig_json *node,
                                  size_t *out_count);
 /* All nodes of the scope's graph, whose inputs are set. */
 ig_status ig_pt2_nodes(ig_pt2_scope *scope);
-/* Tells what operators a graph calls, and those in it. */
+/* Tells what operators a graph calls, and those in it; `look` NULL: notes in the module
+ * where they stand. */
 void ig_pt2_survey(ig_ts_eval *eval, const ig_json *graph, ig_python_look *look);
 
 /* A node whose target is a higher-order operator (higher_order.c). */

@@ -45,7 +45,7 @@ typedef struct ig_import_options {
     int keeps_weights; /* for ig_module_train and ig_module_grad: what training may
                         * change is a weight, however small it is (open_weights asks it
                         * too) */
-    int is_outline; /* of ONNX, for ig_module_inspect: inputs, weights and operators of
+    int is_outline;  /* for ig_module_inspect, of ONNX and .pt2: what there is to say of
                      * a model that cannot be imported; not to be compiled */
     const char *ops; /* IR text with operators of the user's own, which are inlined
                       * (docs/custom-operators.md); or NULL */

@@ -282,5 +282,16 @@ assert odd["facts"]["parameters"] == whole["facts"]["parameters"], odd["facts"]
 names = {o["name"].replace("Sigmoix", "Sigmoid") for o in odd["facts"]["operators"]}
 assert {o["name"] for o in whole["facts"]["operators"]} <= names, names
 ' "$tmp/json" "$tmp/whole"
+python3 tests/cli/files/modules.py odd "$tmp/exported/bag/model.pt2" "$tmp/odd.pt2"
+check "a .pt2 file's too" 4 "1  mine::odd" "$ingot" inspect "$tmp/odd.pt2"
+"$ingot" inspect "$tmp/odd.pt2" --json >"$tmp/json" 2>/dev/null
+"$ingot" inspect "$tmp/exported/bag/model.pt2" --json >"$tmp/whole"
+holds "beside inputs and weights" python3 -c '
+import json, sys
+odd, whole = (json.load(open(name)) for name in sys.argv[1:])
+assert odd["facts"]["compiles"] is False and odd["facts"]["refused"], odd["facts"]
+assert [p["name"] for p in odd["inputs"]] == [p["name"] for p in whole["inputs"]]
+assert odd["facts"]["parameters"] == whole["facts"]["parameters"] != [], odd["facts"]
+' "$tmp/json" "$tmp/whole"
 python3 tests/cli/files/tiny_onnx.py "$tmp/unsupported.onnx" unknown
 check "nor of one that is not supported" 4 "opsets ai.onnx" "$ingot" inspect "$tmp/unsupported.onnx"

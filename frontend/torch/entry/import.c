@@ -80,12 +80,34 @@ static ig_status report_raise(ig_ts_eval *eval, ig_status status) {
                     eval->raised ? eval->raised : "");
 }
 
+/* Weights and nodes of a program that is not evaluated. */
+static ig_status finish_outline(ig_ts_entry *entry) {
+    ig_ts_eval *eval = entry->eval;
+    const ig_ts_native *native = entry->method->native;
+    for (size_t i = 0; i < eval->root->count; i++) {
+        const ig_ts_value *value = &eval->root->values[i];
+        ig_value *content;
+        if (value->kind == IG_TS_TENSOR) {
+            IG_TRY(ig_ts_tensor_read(eval, value->as.tensor, &content));
+        }
+    }
+    native->survey(eval, native->user, NULL);
+    eval->builder.loc = 0;
+    ig_make_ret(&eval->builder, NULL, 0);
+    eval->graph->is_entry = true;
+    eval->graph->arg_names = entry->arg_names.items;
+    return IG_OK;
+}
+
 static ig_status run_entry(ig_ts_entry *entry) {
     ig_ts_eval *eval = entry->eval;
     ig_ts_level level;
     ig_ts_arguments arguments;
     ig_ts_value result;
     IG_TRY(ig_ts_entry_arguments(entry, &arguments));
+    if (entry->options && entry->options->is_outline && entry->method->native) {
+        return finish_outline(entry);
+    }
     IG_TRY(ig_ts_carried_begin(entry));
     ig_ts_level_start(eval, &level);
     IG_TRY(ig_ts_carried_call(entry, &arguments, &result));

@@ -44,6 +44,9 @@ typedef struct ig_torchscript_options {
     bool fixes_rowwise_mean;
     const ig_module
         *functions; /* operators of the user (compose/custom.h), or NULL */
+    /* Of a function without source (.pt2): arguments, weights and the locations of its
+     * nodes, and nothing that is computed. */
+    bool is_outline;
 } ig_torchscript_options;
 
 /* Reads an archive.  Weights stay in the file, which the module keeps mapped.

@@ -76,7 +76,8 @@ typedef struct ig_python_look ig_python_look;
 typedef struct ig_ts_native {
     /* The present frame holds the parameters, and takes the result. */
     ig_status (*run)(ig_ts_eval *eval, void *user);
-    /* Tells ig_python_survey_call what operators it calls. */
+    /* Tells ig_python_survey_call what operators it calls; `look` NULL: notes where
+     * they stand in the module. */
     void (*survey)(ig_ts_eval *eval, void *user, ig_python_look *look);
     void *user;
 } ig_ts_native;

@@ -2,6 +2,7 @@
 
     modules.py onnx FILE          relu of layers.0.act, as torch's exporter writes it
     modules.py pt2 FROM TO        a copy of an exported program whose nodes are of layers.1.bag
+    modules.py odd FROM TO        one whose last node calls mine::odd
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -21,20 +22,28 @@ def write_onnx(path):
         out.write(model([value("x", tensor(F32, [2]))], value("y", tensor(F32, [2])), body))
 
 
-def write_pt2(source, target):
-    stack = "L__self__,,m.M;L__self__layers.1.bag,layers.1.bag,torch.nn.EmbeddingBag"
+def change_nodes(source, target, change):
     with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
         for entry in old.infolist():
             data = old.read(entry)
             if entry.filename.endswith("models/model.json"):
                 program = json.loads(data)
-                for node in program["graph_module"]["graph"]["nodes"]:
-                    node["metadata"]["nn_module_stack"] = stack
+                change(program["graph_module"]["graph"]["nodes"])
                 data = json.dumps(program).encode()
             new.writestr(entry.filename, data)
+
+
+def name_modules(nodes):
+    stack = "L__self__,,m.M;L__self__layers.1.bag,layers.1.bag,torch.nn.EmbeddingBag"
+    for node in nodes:
+        node["metadata"]["nn_module_stack"] = stack
+
+
+def call_odd(nodes):
+    nodes[-1]["target"] = "torch.ops.mine.odd.default"
 
 
 if sys.argv[1] == "onnx":
     write_onnx(sys.argv[2])
 else:
-    write_pt2(*sys.argv[2:4])
+    change_nodes(*sys.argv[2:4], call_odd if sys.argv[1] == "odd" else name_modules)

@@ -221,15 +221,17 @@ static json_t *messages_of(const char *text) {
     return list;
 }
 
-/* Of an ONNX model that is not imported: what it is made of, beside why not. */
+/* Of an ONNX model or a .pt2 that is not imported: what it is made of, beside why
+ * not. */
 static void take_outline(ig_context *context, const char *path, listing *l) {
     json_t *refused = messages_of(ig_context_messages(context));
     ig_import_options how = { .size = sizeof how, .is_outline = 1 };
     ig_context_options quiet = { .size = sizeof quiet, .cache_folder = "" };
     context = l->m.context = l->quiet = need(ig_context_create(&quiet));
     const char *text = "";
-    if (strcmp(ig_model_format(path), "onnx") == 0 &&
-        ig_import(context, path, &how, &l->m.module) == IG_OK &&
+    const char *format = ig_model_format(path);
+    bool has_outline = strcmp(format, "onnx") == 0 || strcmp(format, "pt2") == 0;
+    if (has_outline && ig_import(context, path, &how, &l->m.module) == IG_OK &&
         ig_module_inspect(l->m.module, NULL, &text) == IG_OK) {
         l->facts = need(json_loads(text, 0, NULL));
         json_object_set_new(l->facts, "ops", json_array()); /* there are none */
