@@ -67,12 +67,12 @@ IG_API IG_MUST_USE ig_status ig_compile_model_file(ig_context *context,
                                                    const ig_import_options *import,
                                                    const char *artifact,
                                                    const ig_compile_options *options);
-/* Writes the artifact `path` to `to` (which may be the same file) without what only
- * people read: what became of the nodes of the model (ig_program_sources), and debug
+/* Writes the artifact `path` to `to` (which may be the same file) without the parts
+ * that only people read: the fates of the model's nodes (ig_program_sources), and debug
  * information. */
 IG_API IG_MUST_USE ig_status ig_artifact_strip(ig_context *context, const char *path,
                                                const char *to);
-/* What an artifact would hold, as text: "tensor", "plan", "kernel", "llvm", "asm",
+/* A stage of the compiled model, as text: "tensor", "plan", "kernel", "llvm", "asm",
  * "cuda", "ptx".  The text is the module's until the next call on it. */
 IG_API IG_MUST_USE ig_status ig_dump(ig_module *module, const char *stage,
                                      const ig_compile_options *options,
@@ -95,7 +95,7 @@ IG_API IG_MUST_USE ig_status ig_dump_isolated(ig_context *context, const char *p
 typedef struct ig_matmul_tile {
     int rows, columns; /* as the attribute `tile` of matmul_panels takes them */
     int block_rows;    /* of the shape's longest block: rows, evenly split */
-    int is_pick;       /* what the compiler takes by itself; true for one of them */
+    int is_pick;       /* the compiler's default; true for one of them */
 } ig_matmul_tile;
 /* Writes at most `capacity` tiles for a product of M x K and K x N (shape); the count
  * is that of all.  `target` names one level of a CPU; NULL: the host's best. */

@@ -4,7 +4,7 @@
  *     const ig_inner_value *values;
  *     size_t count, all[] = { 0, 1, 2 };
  *     ig_module *exposed = NULL;
- *     ig_module_values(module, &values, &count);       what it computes, in order
+ *     ig_module_values(module, &values, &count);       its values, in order
  *     ig_module_expose(module, all, 3, &exposed);      the first three are outputs too
  *
  * A module whose inner values are outputs is one like any other: the interpreter runs
@@ -32,8 +32,8 @@ typedef struct ig_inner_value {
     const char *source; /* "node 12 'fc' (Gemm)"; "" where the model says nothing */
 } ig_inner_value;
 
-/* What the module's entry graph computes, in order: the tensors that its ops give but
- * for constants, and but for what is in branches and bodies.  The list is the module's
+/* The values of the module's entry graph, in order: the tensors that its ops give
+ * except constants, and except those in branches and bodies.  The list is the module's
  * until its next call that hands something out. */
 IG_API IG_MUST_USE ig_status ig_module_values(ig_module *module,
                                               const ig_inner_value **out_values,
@@ -53,7 +53,7 @@ typedef struct ig_wanted_values {
 } ig_wanted_values;
 
 /* For other runtimes: the ONNX file at `path`, with values that nodes of its main graph
- * give as outputs behind its own.  Wanted ones that are outputs already stay what they
+ * give as outputs after its own.  Wanted ones that are outputs already stay as they
  * are.  The bytes are the module's, which is not read, until its next call that hands
  * something out.  Errors: IG_UNSUPPORTED for other formats, those of reading. */
 IG_API IG_MUST_USE ig_status ig_module_expose_file(ig_module *module, const char *path,
@@ -81,8 +81,8 @@ typedef struct ig_guilty_pass {
     const char *before, *after; /* the module's text; NULL for passes of the plan */
 } ig_guilty_pass;
 
-/* Names the pass that changed what the module answers for these inputs.  The module is
- * interpreted after the passes up to the plan, in a binary search; passes behind it are
+/* Names the pass that changed the module's results for these inputs.  The module is
+ * interpreted after the passes up to the plan, in a binary search; passes after it are
  * left out one at a time.  Texts are the module's until its next call that hands
  * something out.  An error is that of the passes or of the compilation. */
 IG_API IG_MUST_USE ig_status ig_module_bisect(
@@ -96,7 +96,8 @@ typedef struct ig_trial {
     size_t size;
     const void *bytes; /* of the ONNX file */
     size_t byte_count;
-    /* With has_inputs, what each of its inputs read when the whole model ran: */
+    /* With has_inputs, the value of each of its inputs in the run of the whole
+     * model: */
     const char *const *names;
     const ig_argument *inputs;
     size_t input_count;
@@ -106,7 +107,7 @@ typedef struct ig_reduction {
     size_t size;
     bool has_inputs; /* the check runs trials with the inputs that they name */
     /* Is this still one to look at?  1: yes, and from now on the smallest known; 0: no;
-     * -1: no more of this, what was found is enough.  No model is asked about twice. */
+     * -1: stop, the smallest one is small enough.  No model is asked about twice. */
     int (*check)(void *user, const ig_trial *trial);
     /* After each check that said yes; may be NULL. */
     void (*smaller)(void *user, size_t nodes, size_t all_nodes);
@@ -118,7 +119,7 @@ typedef struct ig_reduction {
  * Values that a node needs of one that went become inputs, and constants where shapes
  * and weights alone decide them, as the interpreter computes them from `inputs` (one
  * for each of the module's).  Without has_inputs all whole numbers among them are
- * constants, so that made-up inputs do; with it they are what they were, and a model
+ * constants, so that made-up inputs do; with it they keep their values, and a model
  * with an input whose value is not known is none to look at.  Errors: IG_INVALID where
  * the model, written anew, is not one to look at any more; IG_UNSUPPORTED for models of
  * other formats. */

@@ -23,7 +23,7 @@ extern "C" {
 
 /* ---- DLPack 1: DLManagedTensorVersioned ---- */
 
-/* What a tensor says beside its view. */
+/* The fields of a tensor beside its view. */
 typedef struct ig_dlpack_facts {
     size_t size;
     uint32_t major, minor;          /* version of the tensor */

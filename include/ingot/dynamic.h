@@ -42,7 +42,7 @@ typedef struct ig_dynamic_options {
     int64_t row_count;    /* rows in memory: at least the ids of all batches that are
                            * fetched and not released */
     size_t row_bytes;     /* of one state of one row */
-    uint32_t state_count; /* the weight and what the optimiser keeps (1) */
+    uint32_t state_count; /* the weight and the optimiser's states (1) */
     ig_id_map_kind kind;
     uint32_t frequency; /* of a new id; 0: 5 (ig_id_map_create) */
     int64_t evict_rows; /* rows that are freed at a time; 0: half of all */
@@ -64,8 +64,8 @@ typedef struct ig_dynamic_options {
      * each has memory of a part of the rows, and moves it alone: rows shard_begin …
      * shard_begin + shard_rows - 1.  0 rows: all. */
     int64_t shard_begin, shard_rows;
-    int keeps_absent; /* an id that the store does not have finds in its row what is
-                       * there already (the caller's), in place of zeros or `fill` */
+    int keeps_absent; /* an id that the store does not have keeps the bytes of its
+                       * row (the caller's), in place of zeros or `fill` */
 } ig_dynamic_options;
 
 IG_API IG_MUST_USE ig_status ig_dynamic_create(ig_store *store,
@@ -80,7 +80,7 @@ IG_API void ig_dynamic_destroy(ig_dynamic *table);
 IG_API void *ig_dynamic_data(ig_dynamic *table, uint32_t state);
 
 /* Makes sure that all ids are in memory and puts their rows into rows[0 … count).
- * `time` must not fall and be later than what was released, at most IG_ID_MAP_TIME.
+ * `time` must not fall and be later than all released times, at most IG_ID_MAP_TIME.
  * LIMIT: batches that are not released need all rows. */
 IG_API IG_MUST_USE ig_status ig_dynamic_fetch(ig_dynamic *table,
                                               const ig_store_call *call, uint32_t time,
@@ -102,11 +102,11 @@ IG_API void ig_dynamic_release(ig_dynamic *table, uint32_t time);
 IG_API IG_MUST_USE ig_status ig_dynamic_save(ig_dynamic *table,
                                              const ig_store_call *call);
 
-/* All times so far become half of what they were (ig_id_map_halve_times), and later
+/* Halves all times so far (ig_id_map_halve_times); later
  * ones go on from there.  Every batch must be released. */
 IG_API void ig_dynamic_halve_times(ig_dynamic *table);
 
-/* What a table did so far. */
+/* Counts of a table's work so far. */
 typedef struct ig_dynamic_counts {
     uint64_t ids, hits, fetched, filled, written;
 } ig_dynamic_counts;

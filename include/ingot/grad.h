@@ -20,7 +20,7 @@ typedef struct ig_grad_options {
     /* 1: the gradient of the output is given, as the last input in front of weights,
      * named "grad"; 0: it is 1 everywhere, that of the sum of the output. */
     int has_seed;
-    int keeps_outputs; /* gradients stand behind the outputs, not in their place */
+    int keeps_outputs; /* gradients follow the outputs, instead of replacing them */
 } ig_grad_options;
 
 /* Makes the module compute gradients of an output (docs/training.md): its outputs are

@@ -28,12 +28,12 @@
  *     host       parts travel by a function of the caller's, options.host
  *
  * Calls are collective: every rank makes the same ones, in the same order, and a call
- * returns when this rank has what it asked for.  A rank that does not come within
+ * returns when this rank has its results.  A rank that does not come within
  * timeout_ms, that makes another call, or that has ended or failed, is an error of all
  * that wait for it, which names the rank and the collective; after an error a group is
  * good for closing only.
  * Threads: one at a time for each handle.  Not across fork().
- * Ownership: what is passed is borrowed for the call, `message` for the group's life.
+ * Ownership: arguments are borrowed for the call, `message` for the group's life.
  */
 #ifndef INGOT_GROUP_H
 #define INGOT_GROUP_H
@@ -59,8 +59,8 @@ typedef struct ig_group_part {
 typedef struct ig_group_host {
     void *user;
     /* `world` parts each, send[r] to rank r and receive[r] from it; returns when all
-     * that is received is there and what is sent may change.  Who is late or gone is
-     * for it to find out. */
+     * received parts are there and the sent ones may change.  It has to find out itself
+     * which rank is late or gone. */
     ig_status (*all_to_all)(void *user, const ig_group_part *send,
                             const ig_group_part *receive);
     void (*fail)(void *user); /* this rank will not come again; may be NULL */

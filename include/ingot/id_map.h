@@ -41,7 +41,7 @@ IG_API IG_MUST_USE ig_status ig_id_map_create(ig_id_map_kind kind, int64_t row_c
                                               ig_id_map **out_map);
 IG_API void ig_id_map_destroy(ig_id_map *map);
 
-/* The ids of one batch, and what becomes of them.  Extensible: set size. */
+/* The ids of one batch, and their rows.  Extensible: set size. */
 typedef struct ig_id_batch {
     size_t size;
     const int64_t *ids; /* not negative */
@@ -54,7 +54,7 @@ typedef struct ig_id_batch {
     size_t done;        /* set: how many ids have a row */
 } ig_id_batch;
 
-/* LIMIT: no row is free for ids[done]; what stands before it is done: evict, and go on
+/* LIMIT: no row is free for ids[done]; the ids before it are done: evict, and go on
  * from there.  INVALID: a negative id, or a time out of range; nothing is done. */
 IG_API IG_MUST_USE ig_status ig_id_map_transform(ig_id_map *map, ig_id_batch *batch);
 /* The same for ids that have a row already; the others get row -1 and stay without.
@@ -64,7 +64,7 @@ IG_API IG_MUST_USE ig_status ig_id_map_find(ig_id_map *map, ig_id_batch *batch);
 IG_API void ig_id_map_release(ig_id_map *map, uint32_t time);
 /* Lists up to `count` ids in `least`, the least used first, none that is pinned, and
  * returns how many; 0 also when memory is out.  They keep their rows until they are
- * forgotten, so that what the rows hold can be written first. */
+ * forgotten, so that the rows can be written first. */
 IG_API size_t ig_id_map_choose(const ig_id_map *map, size_t count, ig_id_row *least);
 /* Frees the rows of these ids; those that have none are passed over. */
 IG_API void ig_id_map_forget(ig_id_map *map, const ig_id_row *gone, size_t count);

@@ -17,13 +17,12 @@
  *     ig_module_close(module);
  *     ig_context_destroy(context);
  *
- * Ownership: what a create, import, compile or open hands out is the caller's and has
- * exactly one destroy or close.  A module must not outlive its context; a program may
- * outlive both.  Everything else is borrowed and const.
- * Errors: a function that can fail returns ig_status; words are in the context's
- * messages and go to its sink as they are reported.
- * Threads: one context per thread at a time; contexts share nothing.  ig_context_cancel
- * may be called from any thread and from a signal handler.
+ * Ownership: an object that a create, import, compile or open hands out is the caller's
+ * and has exactly one destroy or close.  A module must not outlive its context; a
+ * program may outlive both.  Everything else is borrowed and const.  Errors: a function
+ * that can fail returns ig_status; words are in the context's messages and go to its
+ * sink as they are reported.  Threads: one context per thread at a time; contexts share
+ * nothing.  ig_context_cancel may be called from any thread and from a signal handler.
  */
 #ifndef INGOT_INGOT_H
 #define INGOT_INGOT_H
@@ -76,7 +75,7 @@ IG_API IG_MUST_USE ig_status ig_context_set_limit(ig_context *context, const cha
 
 /* ---- caches ---- */
 
-/* What the caches hold, as JSON: {"folder", "is_used", "why", "limit_bytes", and
+/* The content of the caches, as JSON: {"folder", "is_used", "why", "limit_bytes", and
  * "models", "kernels", "files" with "entries" and "bytes"}.  The text is the
  * context's. */
 IG_API IG_MUST_USE ig_status ig_cache_describe(ig_context *context,
@@ -98,7 +97,7 @@ IG_API void ig_interpret_reset(ig_module *module);
 
 /* ---- about this build, and its messages ---- */
 
-/* Blanks, in place, what is secret in the URLs of a text, as in every message of the
+/* Blanks, in place, the secrets in the URLs of a text, as in every message of the
  * library: "user:password@" becomes "***@", "?token=abc" "?token=***". */
 IG_API void ig_text_hide_secrets(char *text);
 IG_API const char *ig_compiler_version(void);

@@ -28,7 +28,7 @@
  * interpreters run at once.  The lock is not held between calls.  Or it is one in a
  * child process, where tensors are copied, and a crash ends no more than its objects:
  * the call is IG_INVALID, and the next one has a new child.
- * Ownership: what is handed out has one free, release or destroy (NULL is allowed);
+ * Ownership: an object handed out has one free, release or destroy (NULL is allowed);
  * objects, results and replicas before their manager.  Interpreters themselves live
  * until the process ends (CPython cannot be unloaded); a later manager takes them over.
  * Errors: one text in how->message; an exception is IG_INVALID with its traceback.
@@ -70,8 +70,8 @@ typedef struct ig_interp_options {
     size_t path_count;
     int use_numpy; /* tensors reach Python as numpy arrays, not as memoryviews */
     int use_torch; /* or as torch's tensors */
-    /* Of "lua": what a call may use (10^9; what took longer counts for more), and the
-     * bytes of an interpreter (256 MiB).  What goes over them ends by LIMIT. */
+    /* Of "lua": the instructions of a call (10^9; slow ones count for more), and the
+     * bytes of an interpreter (256 MiB).  A call over them ends by LIMIT. */
     uint64_t instructions, memory;
 } ig_interp_options;
 
@@ -120,7 +120,7 @@ typedef enum ig_interp_kind {
     IG_INTERP_LIST,
     IG_INTERP_TUPLE,
     IG_INTERP_DICT,   /* keys and values in turn */
-    IG_INTERP_TENSOR, /* an argument is used where it lies, during the call only */
+    IG_INTERP_TENSOR, /* an argument's memory is used itself, during the call only */
     IG_INTERP_OBJECT, /* anything else; that of a result is the result's */
 } ig_interp_kind;
 
@@ -168,7 +168,7 @@ IG_API IG_MUST_USE ig_status ig_interp_attribute(ig_interp *interp,
                                                  const ig_interp_object *object,
                                                  const char *name,
                                                  ig_interp_object **out_object);
-/* Calls an object.  Tensors among the arguments must not be kept by what is called: it
+/* Calls an object.  The callee must not keep tensors of the arguments: it
  * is an error when it does.  Tensors of the result are views of Python's memory, valid
  * until the result is freed. */
 IG_API IG_MUST_USE ig_status ig_interp_invoke(ig_interp *interp,
@@ -177,7 +177,7 @@ IG_API IG_MUST_USE ig_status ig_interp_invoke(ig_interp *interp,
                                               const ig_interp_arguments *arguments,
                                               ig_interp_result **out_result);
 IG_API const ig_interp_value *ig_interp_result_value(const ig_interp_result *result);
-/* As ig_interp_invoke; what it gives is an object, also where it could be a value. */
+/* As ig_interp_invoke; the result is an object, also where it could be a value. */
 IG_API IG_MUST_USE ig_status ig_interp_make(ig_interp *interp,
                                             const ig_interp_call *how,
                                             const ig_interp_object *object,

@@ -1,4 +1,4 @@
-/* Ingot, look-ahead: runs models whose tables lie in stores (ingot compile --store).
+/* Ingot, look-ahead: runs models whose tables are in stores (ingot compile --store).
  * SPDX-License-Identifier: Apache-2.0
  *
  *     ig_lookahead_options options = { .size = sizeof options, .message = why,
@@ -20,7 +20,7 @@
  * the rows that are missing read from the stores, while the caller's thread, in
  * ig_lookahead_wait, computes the batch before.  Rows of a batch stay where they are
  * until its results are there.  Stores are only read.  Ownership: inputs of a batch are
- * borrowed from its submit until its wait returns; results stand in the caller's
+ * borrowed from its submit until its wait returns; results are in the caller's
  * memory, or in the session's until the next wait.  Errors: a batch that fails (a
  * store, a deadline) fails in its wait; later ones are not touched by it.  Threads:
  * submit, wait and close from one thread at a time; ig_lookahead_cancel from any, also
@@ -39,10 +39,10 @@ extern "C" {
 typedef struct ig_lookahead ig_lookahead;
 
 /* Of the tables that `name` fits (a weight's name, or a pattern with * and ?).  Zero
- * fields leave what the artifact says, or the default. */
+ * fields mean the artifact's value, or the default. */
 typedef struct ig_lookahead_table {
     const char *name;
-    const char *url;     /* where its rows lie */
+    const char *url;     /* the store of its rows */
     int64_t row_count;   /* rows in memory: at least the ids of `depth` + 1 batches */
     const void *missing; /* `missing_bytes` bytes: the row of an id that the store does
                           * not have, and of one that is late.  NULL: zeros, and a

@@ -51,20 +51,21 @@ typedef struct ig_import_options {
                       * (docs/custom-operators.md); or NULL */
 } ig_import_options;
 
-/* What a file is, from its content: "onnx", "ir", "artifact", "torchscript", "package",
- * or "" for anything else.  Never reports, but errno says why a file cannot be read. */
+/* The kind of a file, from its content: "onnx", "ir", "artifact", "torchscript",
+ * "package", or "" for anything else.  Never reports, but errno says why a file cannot
+ * be read. */
 IG_API const char *ig_model_format(const char *path);
-/* What a torch.package holds: resources, sources, values; "" for any other file.  The
- * text is the context's. */
+/* The content of a torch.package: resources, sources, values; "" for any other file.
+ * The text is the context's. */
 IG_API IG_MUST_USE ig_status ig_model_describe(ig_context *context, const char *path,
                                                const char **out_text);
-/* What a TorchScript archive holds, as JSON, without running its program: its methods
- * with their arguments (an example of --input for each, "needs_types" where neither a
- * trace nor defaults say what they are like), modules, tensors, embedding tables; ""
- * for any other file.  The text is the context's. */
+/* The content of a TorchScript archive, as JSON, without running its program: its
+ * methods with their arguments (an example of --input for each, "needs_types" where
+ * neither a trace nor defaults give their types), modules, tensors, embedding tables;
+ * "" for any other file.  The text is the context's. */
 IG_API IG_MUST_USE ig_status ig_model_inspect(ig_context *context, const char *path,
                                               const char **out_json);
-/* What a module holds, as JSON (docs/inspect.md): producer, operators, parameters,
+/* The content of a module, as JSON (docs/inspect.md): producer, operators, parameters,
  * symbols, guards, and "refused": all messages why it would not compile so.  The text
  * is the module's until the next call on it. */
 IG_API IG_MUST_USE ig_status ig_module_inspect(ig_module *module,
@@ -95,8 +96,8 @@ typedef enum ig_format {
 /* The module's text; the module's until the next call on it. */
 IG_API IG_MUST_USE ig_status ig_module_print(ig_module *module, ig_format format,
                                              const char **out_text, size_t *out_size);
-/* Writes the module's text to a file, and constants that are longer than a line and lie
- * in memory or another folder to PATH.weights beside it; each is there when it is
+/* Writes the module's text to a file, and constants that are longer than a line and are
+ * in memory or another folder to PATH.weights beside it; each file appears when it is
  * whole. */
 IG_API IG_MUST_USE ig_status ig_module_write(ig_module *module, const char *path);
 /* The call: "forward(x: f32[B, 3]) -> (f32[B],)"; the module's. */
@@ -115,8 +116,8 @@ IG_API const char *ig_module_input_type(ig_module *module, size_t index);
 IG_API const char *ig_module_output_name(ig_module *module, size_t index);
 IG_API const char *ig_module_output_type(ig_module *module, size_t index);
 
-/* A weight by its name, or by what stands between dots in one alone ("users" of
- * "ebc.users.weight"); data may lie in the model's file.  *out_weight is the module's
+/* A weight by its name, or by a part between dots that only one name has ("users" of
+ * "ebc.users.weight"); data may be in the model's file.  *out_weight is the module's
  * until its next call that hands something out, *out_name (may be NULL) its name.
  * Errors: IG_INVALID where no weight or more than one is named so. */
 IG_API IG_MUST_USE ig_status ig_module_weight_value(ig_module *module, const char *name,

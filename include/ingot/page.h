@@ -1,4 +1,4 @@
-/* Ingot, seeing inside: a page that shows what became of a model.
+/* Ingot, seeing inside: a page that shows the model at each stage.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     ig_page_options how = { .size = sizeof how, .profile = json };
@@ -7,7 +7,7 @@
  *     ig_module_page(module, &how, &html, &size);
  *
  * One HTML file that needs neither the net nor a server (docs/inspect.md): the graph
- * after each pass that changed it, side by side, what each launch comes from, its
+ * after each pass that changed it, side by side, the origins of each launch, its
  * kernel, LLVM IR and assembly, and with a profile where the time goes.
  */
 #ifndef INGOT_PAGE_H

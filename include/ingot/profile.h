@@ -26,7 +26,7 @@ typedef struct ig_step_profile {
                                       * order; cache lines at random.  0: unknown */
 } ig_step_profile;
 
-/* Runs what is bound, with a clock around each kernel.  `count` is that of the
+/* Runs the bound call, with a clock around each kernel.  `count` is that of the
  * program's steps (ig_program_facts).  *out_ns is the whole run; the part beyond the
  * sum of steps is the runtime's own, and the clocks'. */
 IG_API IG_MUST_USE ig_status ig_session_profile(ig_session *session,

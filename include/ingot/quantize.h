@@ -15,7 +15,7 @@
  * A layer is a product (MatMul, Gemm, Linear) or a convolution of f32 values with a
  * constant weight, at the top of the model's graph.  Its weight becomes integers of 8
  * bits with a scale for each output channel, w = scale * (code - zero point), and so
- * does what it reads, by a scale that the calibration data choose (static) or that the
+ * does its input, by a scale that the calibration data choose (static) or that the
  * run finds in each call (dynamic).  Sums are exact.  All else stays as it is.
  *
  * Errors of values are measured on the calibration data, against the model as it was.
@@ -29,7 +29,7 @@
 extern "C" {
 #endif
 
-/* ---- what is asked for ---- */
+/* ---- options ---- */
 
 /* How the range of a value is chosen, of which the 256 steps are made. */
 typedef enum ig_quantize_method {
@@ -86,10 +86,10 @@ typedef struct ig_quantize_layer {
     const char *name, *op; /* "fc1", "Gemm" */
     int is_quantized;
     const char *why;         /* it is not; "" where it is */
-    ig_quantize_error error; /* of what it gives when it alone is quantised */
+    ig_quantize_error error; /* of its result when it alone is quantised */
     double output_rms;       /* then, of the output that has the largest; NaN: not
                               * measured, which max_error asks for */
-    double low, high, scale; /* of what it reads; NaN where the run finds them */
+    double low, high, scale; /* of its input; NaN where the run finds them */
     int zero;
     int64_t weights; /* elements */
 } ig_quantize_layer;
@@ -114,11 +114,10 @@ typedef struct ig_quantize_report {
 typedef struct ig_quantized ig_quantized;
 
 /* Quantises a copy of the module, which stays as it is and must outlive *out_made.
- * Several runs over the batches: what values there are, how they are spread, what each
- * layer costs, and the result.  Progress goes to the context.
- * Errors: IG_INVALID where there is nothing to calibrate with, inputs hold NaN or
- * infinities, or do not fit the model; IG_UNSUPPORTED where no layer can be quantised;
- * those of compiling. */
+ * Several runs over the batches: the range of values, their distribution, the error of
+ * each layer, and the result.  Progress goes to the context.  Errors: IG_INVALID where
+ * there is nothing to calibrate with, inputs hold NaN or infinities, or do not fit the
+ * model; IG_UNSUPPORTED where no layer can be quantised; those of compiling. */
 IG_API IG_MUST_USE ig_status ig_quantize(ig_module *module,
                                          const ig_quantize_batch *batches,
                                          size_t batch_count,

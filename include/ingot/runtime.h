@@ -12,17 +12,17 @@
  *         fprintf(stderr, "%s\n", ig_session_error(session));
  *     ig_session_destroy(session), ig_program_close(program);
  *
- * Ownership: what an open or create hands out is the caller's and has exactly one close
- * or destroy (NULL is allowed).  A session keeps its program and thread pool alive.
- * Inputs are read in place, outputs are written to the caller's memory or stand in the
- * session's until its next run; nothing else is kept.
- * Errors: every function that can fail returns ig_status.  Opening and creating put one
- * line of text into options->message; a session keeps its own, ig_session_error.
- * After an error outputs are unspecified; inputs and session are intact.
- * Threads: a program and a thread pool may be used by any number of threads, a session
- * by one at a time; ig_session_cancel may be called from anywhere, also from a signal
- * handler.  Bits do not depend on threads, neighbours in the batch, or pool.
- * In steady state (shapes seen before) a run allocates nothing and takes no lock.
+ * Ownership: an object that an open or create hands out is the caller's and has exactly
+ * one close or destroy (NULL is allowed).  A session keeps its program and thread pool
+ * alive.  Inputs are read in place, outputs are written to the caller's memory or are
+ * in the session's until its next run; nothing else is kept.  Errors: every function
+ * that can fail returns ig_status.  Opening and creating put one line of text into
+ * options->message; a session keeps its own, ig_session_error.  After an error outputs
+ * are unspecified; inputs and session are intact.  Threads: a program and a thread pool
+ * may be used by any number of threads, a session by one at a time; ig_session_cancel
+ * may be called from anywhere, also from a signal handler.  Bits do not depend on
+ * threads, neighbours in the batch, or pool.  In steady state (shapes seen before) a
+ * run allocates nothing and takes no lock.
  */
 #ifndef INGOT_RUNTIME_H
 #define INGOT_RUNTIME_H
@@ -85,8 +85,8 @@ typedef struct ig_session_options {
     /* Bytes that activations, outputs and what loops grow may take together; a run that
      * needs more gives IG_LIMIT.  0: no limit.  The caller's arena does not count. */
     size_t memory_limit;
-    /* Bytes for buffers whose size only the run finds out (what a loop grows, what data
-     * selects), beyond 64 times what all others have.  0: no limit of their own. */
+    /* Bytes for buffers whose size only the run finds out (grown by a loop, selected
+     * by data), beyond 64 times the bytes of all others.  0: no limit of their own. */
     size_t late_limit;
     ig_ranks *ranks; /* of a program that is one rank's (shard.h): ig_group_ranks, alive
                       * as long as the session; else NULL */
@@ -111,7 +111,7 @@ IG_API IG_MUST_USE ig_status ig_session_bind(ig_session *session, const ig_view 
 IG_API IG_MUST_USE ig_status ig_session_run_bound(ig_session *session);
 
 /* ig_session_run on a thread of the session's own, which the first call makes.  Views
- * and what they point to stay until ig_session_wait gives what the run gave.  Until
+ * and their memory must stay until ig_session_wait returns the run's status.  Until
  * then other calls of this thread give IG_INVALID, but for ig_session_has_ended,
  * cancelling, and destroying, which cancels the run. */
 IG_API IG_MUST_USE ig_status ig_session_start(ig_session *session,
@@ -124,8 +124,8 @@ IG_API int ig_session_has_ended(const ig_session *session);
 /* Gives all state its first values.  A run that fails leaves state as it was. */
 IG_API void ig_session_reset(ig_session *session);
 /* After a change of bytes of an opened weight (ig_port.is_weight) in memory that stays
- * bound: the next run makes anew what it keeps of them.  Weights in other memory, and
- * those that runs write in place, are noticed. */
+ * bound: the next run prepares anew all that it derives from them.  Weights in other
+ * memory, and those that runs write in place, are noticed. */
 IG_API void ig_session_weights_changed(ig_session *session);
 /* The message of the last error of this session; "" when there was none. */
 IG_API const char *ig_session_error(const ig_session *session);

@@ -18,14 +18,14 @@ extern "C" {
  * "local_world_size", "compute_device"}, "batch_size", "module", "is_weighted",
  * "constraints": {table: {"sharding_types", "compute_kernels", "min_partition",
  * "pooling_factors"}}} (of a table the last three may be missing: rows of f32, pooled);
- * `name` stands for it in messages.  *out_json lists the options:
+ * `name` names it in messages.  *out_json lists the options:
  * sizes and offsets in rows and columns, memory in bytes per rank, times in
  * milliseconds per iteration.  It is the context's until its next call.  Errors:
- * IG_INVALID for bad input, IG_UNSUPPORTED for what has no formula here yet. */
+ * IG_INVALID for bad input, IG_UNSUPPORTED for options without a formula here. */
 IG_API IG_MUST_USE ig_status ig_shard_options(ig_context *context, const char *name,
                                               const char *text, const char **out_json);
 
-/* By what a plan is chosen. */
+/* The criterion by which a plan is chosen. */
 typedef enum ig_shard_objective {
     IG_SHARD_CRITICAL_PATH, /* phases' slowest ranks and latencies: docs/sharding.md */
     IG_SHARD_TORCHREC       /* as TorchRec 1.9's planner: the busiest rank's sum */
@@ -58,38 +58,38 @@ IG_API IG_MUST_USE ig_status ig_module_tables(ig_module *module,
 /* Makes the module the program of rank `rank` by a plan in the form of
  * ig_shard_plan's *out_json: "ranks" (one entry a rank) or "world_size", and "tables",
  * each with "name", "sharding_type" and "shards" (rank, size and offset in rows and
- * columns).  A name is that of a weight, or stands between dots in one; shards cover
+ * columns).  A name is that of a weight, or a part of one between dots; shards cover
  * their table once, in any way; tables of "data_parallel", and those that the plan does
  * not name, every rank has whole.  "made_of", a text, is kept in the artifact.
  * Programs of all ranks meet in collectives (docs/sharding.md); "communication" "fp16",
  * "bf16" or "int8" (codes, and a step for each row): rows of f32 travel so, rounded;
  * "deduplicate" true, of the plan or of a table's entry: an id travels once, and bags
  * are pooled at home.
- * `name` stands for the plan in messages.  After an error the
+ * `name` names the plan in messages.  After an error the
  * module is to be closed.  Errors: IG_INVALID for a plan that is bad or of another
  * model, IG_UNSUPPORTED for a table that cannot be divided so. */
 IG_API IG_MUST_USE ig_status ig_module_shard(ig_module *module, const char *name,
                                              const char *plan, size_t rank,
                                              const ig_compile_options *options);
 /* Puts the artifacts of all ranks together again, which ig_module_shard and
- * ig_compile_file have made: `to` is a text of the model as it was (*.ig), and what is
- * constant in it lies in `to`.weights beside.  paths[r] is rank r's.  Tables are copied
+ * ig_compile_file have made: `to` is a text of the model as it was (*.ig), and its
+ * constants are in `to`.weights beside.  paths[r] is rank r's.  Tables are copied
  * by blocks of rows, whatever their size.  Errors: IG_INVALID for artifacts that are
  * none of ranks, damaged, missing, or of different models or plans; IG_UNSUPPORTED for
  * those that refer to tables in another file; IG_IO. */
 IG_API IG_MUST_USE ig_status ig_artifacts_join(ig_context *context,
                                                const char *const *paths, size_t count,
                                                const char *to);
-/* What an artifact of a rank says of itself: {"world_size", "rank", "tables" …}, and
+/* The record of an artifact of a rank: {"world_size", "rank", "tables" …}, and
  * "made_of" where the plan had such a text.  *out_json is the context's until its next
- * call.  Errors: IG_INVALID for what is no rank's artifact; IG_IO. */
+ * call.  Errors: IG_INVALID for a file that is no rank's artifact; IG_IO. */
 IG_API IG_MUST_USE ig_status ig_artifact_shards(ig_context *context, const char *path,
                                                 const char **out_json);
 /* Runs the programs of all `world` ranks, one module a rank and all of one context, by
  * the reference interpreter side by side in this process, without any transport.
- * inputs[r] are rank r's, as ig_interpret_run takes them; (*out_outputs)[r] are what it
- * gives, the first module's until its next call.  Errors: those of ig_interpret_run,
- * and IG_INVALID where ranks do not stand at the same collective. */
+ * inputs[r] are rank r's, as ig_interpret_run takes them; (*out_outputs)[r] are its
+ * outputs, the first module's until its next call.  Errors: those of ig_interpret_run,
+ * and IG_INVALID where ranks are not at the same collective. */
 IG_API IG_MUST_USE ig_status ig_interpret_world(ig_module *const *modules, size_t world,
                                                 const ig_argument *const *inputs,
                                                 size_t input_count,

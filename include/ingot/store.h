@@ -16,13 +16,13 @@
  *     ig_store_close(store);
  *
  * A store keeps cells.  A cell is named by table, global id, column and state, and
- * holds bytes: a row of float32 as a rule.  State 0 is the weight; 1 and up are what an
- * optimiser keeps beside it.  Ownership: what an open hands out has exactly one close
- * (NULL is allowed).  Arrays of a request are borrowed until the call returns.  Errors:
- * one line of text in call->message; passwords of URLs never stand in it.  Threads: a
- * store may be used by any number of threads at once.  Every call blocks its thread
- * until its work is done, its deadline has passed, or *call->cancel is not 0.  A store
- * must not be used in a child of fork().
+ * holds bytes: a row of float32 as a rule.  State 0 is the weight; 1 and up are an
+ * optimiser's states of it.  Ownership: a store that an open hands out has exactly one
+ * close (NULL is allowed).  Arrays of a request are borrowed until the call returns.
+ * Errors: one line of text in call->message; passwords of URLs are never in it.
+ * Threads: a store may be used by any number of threads at once.  Every call blocks its
+ * thread until its work is done, its deadline has passed, or *call->cancel is not 0.  A
+ * store must not be used in a child of fork().
  */
 #ifndef INGOT_STORE_H
 #define INGOT_STORE_H
@@ -95,7 +95,7 @@ IG_API IG_MUST_USE ig_status ig_store_push(ig_store *store, const ig_store_call 
 /* Removes cells; absent ones are no error. */
 IG_API IG_MUST_USE ig_status ig_store_erase(ig_store *store, const ig_store_call *call,
                                             const ig_store_cells *cells);
-/* Makes durable what was pushed, where a push alone does not. */
+/* Makes pushed cells durable, where a push alone does not. */
 IG_API IG_MUST_USE ig_status ig_store_flush(ig_store *store, const ig_store_call *call);
 /* Does the store answer? */
 IG_API IG_MUST_USE ig_status ig_store_ping(ig_store *store, const ig_store_call *call);
@@ -129,10 +129,10 @@ IG_API IG_MUST_USE ig_status ig_store_register(const char *path,
 
 enum { IG_STORE_ABI = 2 };
 
-/* What a plug-in offers.  Arguments are checked before they arrive: columns and states
- * are never NULL, counts are at least 1 and their product fits size_t, offsets rise.
- * `call` is never NULL, but may be shorter than today's: look at its size.  `store` is
- * what open gave.  NULL for erase, flush and scan: cannot be done. */
+/* The functions of a plug-in.  Arguments are checked before they arrive: columns and
+ * states are never NULL, counts are at least 1 and their product fits size_t, offsets
+ * rise.  `call` is never NULL, but may be shorter than today's: look at its size.
+ * `store` is the result of open.  NULL for erase, flush and scan: cannot be done. */
 typedef struct ig_store_plugin ig_store_plugin;
 struct ig_store_plugin {
     size_t size;

@@ -10,8 +10,8 @@
  * look-up into a stored table, and nothing else; `module` takes rows and positions in
  * place of the tables.  A call runs the program of `ids`, has each distinct id fetched
  * (ig_dynamic_fetch), and runs the program of `module` on the rows that are in memory
- * and on where each id's row lies there.  Sums are taken in the same order from the
- * same rows: answers are bit for bit those of the model.
+ * and on the position of each id's row there.  Sums are taken in the same order from
+ * the same rows: answers are bit for bit those of the model.
  */
 #ifndef INGOT_STORED_H
 #define INGOT_STORED_H
@@ -60,7 +60,7 @@ typedef struct ig_stored {
     const ig_stored_lookup *lookups;
 } ig_stored;
 
-/* Takes the tables of these names (of weights, or what stands between dots in one, or
+/* Takes the tables of these names (of weights, or a part of one between dots, or
  * patterns with * and ? of all other tables that are looked up) out of the module.
  * Look-ups become bags; of `options` (may be NULL) those about bags count.  Both
  * modules take flat inputs and give flat results.  *out_ids is the caller's to close,
@@ -74,15 +74,15 @@ IG_API IG_MUST_USE ig_status ig_module_store(ig_module *module,
                                              ig_module **out_ids,
                                              const ig_stored **out_stored);
 
-/* Where a table's rows lie; `url` as ig_store_open takes it. */
+/* The store of a table's rows; `url` as ig_store_open takes it. */
 typedef struct ig_stored_place {
     const char *table; /* a name or pattern, as above */
     const char *url;   /* is written into the artifact, with any password in it */
 } ig_stored_place;
 
 /* The same, compiled into one artifact, which ingot/lookahead.h runs: both programs,
- * and where the tables lie.  Errors as of ig_module_store and ig_compile_file; `emit`
- * and `isolate` are not supported. */
+ * and the stores of the tables.  Errors as of ig_module_store and ig_compile_file;
+ * `emit` and `isolate` are not supported. */
 IG_API IG_MUST_USE ig_status ig_compile_stored(ig_module *module,
                                                const ig_stored_place *places,
                                                size_t count, const char *path,

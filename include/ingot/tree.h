@@ -119,13 +119,13 @@ IG_API const char *ig_call_error(const ig_call *call);
 
 /* ---- arguments ---- */
 
-/* Starts a call; forgets what was put, and any error. */
+/* Starts a call; forgets all values put, and any error. */
 IG_API void ig_call_begin(ig_call *call);
 /* The next value is the argument, or in a container the field, of that name.  Without a
  * name, values fill arguments, items and fields in order. */
 IG_API ig_status ig_call_name(ig_call *call, const char *name);
 /* A value.  Where the tree has a leaf it becomes an input: a number one of rank 0 (i64,
- * f64, bool); an int may stand for a float.  Elsewhere it must equal the known
+ * f64, bool); an int is accepted for a float.  Elsewhere it must equal the known
  * value. */
 IG_API ig_status ig_call_put_tensor(ig_call *call, const struct ig_view *tensor);
 IG_API ig_status ig_call_put_int(ig_call *call, int64_t value);

@@ -38,8 +38,8 @@ struct ig_argument {
 typedef struct ig_arguments ig_arguments;
 
 /* Reads a value: "@FILE" (.npy or .pb), "f32[2,3]=1,2,3,4,5,6", "i64[4]=0" (one number
- * fills), "f32[8,13]=random", "i64[4]=iota", or JSON.  `type` is what a model declares
- * ("seq<f32[N]>"), which says how to read .pb and JSON; NULL: a tensor. */
+ * fills), "f32[8,13]=random", "i64[4]=iota", or JSON.  `type` is the declared one
+ * ("seq<f32[N]>"), by which .pb and JSON are read; NULL: a tensor. */
 IG_API IG_MUST_USE ig_status ig_arguments_parse(ig_context *context, const char *text,
                                                 const char *type,
                                                 ig_arguments **out_arguments);
