@@ -359,15 +359,16 @@ static ig_value *is_added(const bag_class *c, ig_builder *b, const bag_cursor *a
                           ig_value *id, bag_sums *sums) {
     bool skips = c->negative == IG_NEGATIVE_skip;
     ig_value *is_there = skips ? k_compare(b, IG_OP_ne, id, k_i64(b, -1)) : NULL;
-    ig_value *counts = NULL, *is_row = is_there;
-    if (at->padding) {
-        counts = k_compare(b, IG_OP_ne, wrapped_row(c, b, at, id), at->padding);
-        is_row = is_there ? k_binary(b, IG_OP_and, is_there, counts) : counts;
+    bool is_max = c->features[0].pool == IG_POOL_max;
+    if (!at->padding) {
+        if (is_there && is_max) {
+            count_taken(b, is_there, sums);
+        }
+        return is_there;
     }
-    if (sums->taken) {
-        bool is_max = c->features[0].pool == IG_POOL_max;
-        count_taken(b, is_max ? is_row : counts, sums);
-    }
+    ig_value *counts = k_compare(b, IG_OP_ne, wrapped_row(c, b, at, id), at->padding);
+    ig_value *is_row = is_there ? k_binary(b, IG_OP_and, is_there, counts) : counts;
+    count_taken(b, is_max ? is_row : counts, sums);
     return is_row;
 }
 
