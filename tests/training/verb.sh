@@ -180,6 +180,21 @@ want = {"bn.mean": [1.5, 1.5, 0.75], "bn.count": 2, "b": [0.27777779, 0.277771, 
 for name, values in want.items():
     assert numpy.allclose(z[name], values, rtol=1e-6), (name, z[name])
 PY
+norm_eval() {
+    "$ingot" train "$folder/norm.ig" --loss mse:y=y1 --data "$folder/norm.npz" --optimizer 'w=sgd(lr=0.5)' \
+        --optimizer 'b=sgd(lr=0.5)' --steps 2 --eval "$folder/norm.npz" --json
+}
+holds "a trial of it" norm_eval
+cp "$folder/log" "$folder/norm.json"
+holds "applies the mean that training kept" python - "$folder/norm.json" "$folder" <<'PY'
+import json, sys, numpy
+data, out = (numpy.load(f"{sys.argv[2]}/{name}.npz") for name in ("norm", "norm-out"))
+x = data["x"].astype("float64")
+y = (x - out["bn.mean"]) / numpy.sqrt(x.var(0) + 1e-5) * out["w"] + out["b"]
+loss = json.load(open(sys.argv[1]))["eval_loss"]
+want = ((y - data["y1"]) ** 2).mean()
+assert abs(loss / want - 1) < 1e-4, (loss, want)
+PY
 holds "statistics that are stored are told of" says 0 "exported for inference" norm "$folder/stored.ig"
 
 # Criteo's text is what numpy makes of it.
