@@ -425,8 +425,6 @@ ig_status ig_checkpoint_write(ig_context *context, const char *folder,
         close(w.lock);
     }
     free(w.partial);
-    if (status == IG_OK) {
-        ig_arena_fini(&w.arena);
-    }
-    return status == IG_OK ? IG_OK : ig_driver_settle(context, status);
+    ig_arena_fini(&w.arena);
+    return ig_driver_settle(context, status);
 }
