@@ -100,6 +100,24 @@ class Calls(unittest.TestCase):
             with self.assertRaisesRegex(TypeError, f"^y: .*{words}"):
                 self.add.run({"x": x, "y": value})
 
+    def test_a_tensor_that_cannot_be_lent_is_told(self):
+        """Errors of __dlpack__() are the caller's own; nothing hides them."""
+        class Raising:
+            def __dlpack__(self, **_):
+                raise BufferError("it is elsewhere")
+
+        class Number:
+            def __dlpack__(self, **_):
+                return 5
+
+        x = np.ones((2, 3), "f4")
+        for value, error, words in ((Raising(), BufferError, "it is elsewhere"),
+                                    (Number(), TypeError, "no capsule of a tensor")):
+            with self.assertRaisesRegex(error, words):
+                self.add.run({"x": x, "y": value})
+            with self.assertRaisesRegex(error, words):
+                self.add(x, value)
+
     def test_an_endless_argument_is_an_error(self):
         loop = []
         loop.append(loop)

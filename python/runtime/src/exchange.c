@@ -321,8 +321,12 @@ static int borrow_capsule(PyObject *object, borrowed *out) {
     if (!out->capsule) {
         return -1;
     }
+    if (!PyCapsule_IsValid(out->capsule, "dltensor")) {
+        PyErr_SetString(PyExc_TypeError, "__dlpack__() gave no capsule of a tensor");
+        return -1;
+    }
     const dl_managed *managed = PyCapsule_GetPointer(out->capsule, "dltensor");
-    return managed ? view_dlpack(&managed->tensor, out) : -1;
+    return view_dlpack(&managed->tensor, out);
 }
 
 /* ---- any of them ---- */
@@ -356,7 +360,11 @@ static int refuse_tensor(void) {
 }
 
 void refuse_array(const char *place, PyObject *object) {
-    if (is_array(object)) {
+    PyObject *kind, *value, *trace;
+    PyErr_Fetch(&kind, &value, &trace); /* looking for attributes would clear it */
+    bool is_one = is_array(object);
+    PyErr_Restore(kind, value, trace);
+    if (is_one) {
         if (PyErr_ExceptionMatches(PyExc_TypeError)) {
             put_words_before(place);
         }
