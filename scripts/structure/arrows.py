@@ -214,6 +214,7 @@ ARROWS = {
                       TOOL + "cli/", "ingot/"],
     TOOL + "info/": [TOOL + "info/", TOOL + "measure/", TOOL + "values/", TOOL + "model/",
                      TOOL + "cli/", "ingot/"],
+    TOOL + "load/": [TOOL + "load/", TOOL + "measure/", TOOL + "cli/", "ingot/"],
     TOOL + "bench/": [TOOL + "bench/", TOOL + "measure/", TOOL + "values/", TOOL + "model/",
                       TOOL + "cli/", "ingot/"],
     TOOL + "verbs/": [TOOL, "ingot/"],

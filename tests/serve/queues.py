@@ -174,5 +174,6 @@ def main():
     is_mapped(TMP / "trusted" / "mapped")
 
 
-main()
-finish()
+if __name__ == "__main__":
+    main()
+    finish()

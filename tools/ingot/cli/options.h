@@ -30,10 +30,10 @@ typedef struct settings {
         *check_command, *interpreter, *script, *loss, *data, *eval, *schedule, *begin,
         *checkpoints, *modulo, *remote;
     text_list backends, optimizers, inputs, limits, dims, modules, stores, missing;
-    double rtol, atol, seconds, arena;
-    int64_t threads, sessions, interpreters, batch_size, state, column, rank,
-        store_memory, deadline, ahead;
-    bool has_rtol, has_atol, has_seconds, has_arena;
+    double rtol, atol, seconds, arena, rate;
+    int64_t threads, sessions, concurrency, interpreters, batch_size, state, column,
+        rank, store_memory, deadline, ahead;
+    bool has_rtol, has_atol, has_seconds, has_arena, has_rate;
     /* of quantize */
     const char *calibration, *labels, *method, *precision;
     text_list skips, table_formats;

@@ -21,6 +21,7 @@
     VERB(reshard)   \
     VERB(serve)     \
     VERB(worker)    \
+    VERB(load)      \
     VERB(strip)     \
     VERB(cache)     \
     VERB(info)

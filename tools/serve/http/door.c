@@ -238,7 +238,7 @@ http_door *http_door_open(lane *of, int listener) {
             take_request, door, MHD_OPTION_LISTEN_SOCKET, listener,
             MHD_OPTION_CONNECTION_LIMIT, (unsigned)of->limits->connections,
             MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)(of->limits->idle_ns / 1000000000),
-            MHD_OPTION_CONNECTION_MEMORY_LIMIT, of->limits->header_bytes,
+            MHD_OPTION_CONNECTION_MEMORY_LIMIT, of->limits->header_bytes / 2,
             MHD_OPTION_NOTIFY_COMPLETED, end_exchange, NULL, MHD_OPTION_END);
     }
     if (door && (!door->layouts || !door->daemon)) {

@@ -1,0 +1,96 @@
+"""ingot load, against a server that keeps up and one that cannot.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import json
+import os
+import shutil
+import subprocess
+
+from harness import BUILD, RELU, TMP, Server, check, compile_model, finish, skip
+from queues import SLOW
+
+IS_FULL = os.environ.get("INGOT_FULL") == "1"
+
+
+def load(server, model, *words):
+    """(exit status, what --json says, stderr)"""
+    done = subprocess.run([BUILD / "ingot", "load", f"127.0.0.1:{server.http_port}", model,
+                           "--json", *map(str, words)], capture_output=True, text=True,
+                          check=False)
+    try:
+        return done.returncode, json.loads(done.stdout), done.stderr
+    except ValueError:
+        return done.returncode, None, done.stderr
+
+
+def times_requests(server):
+    status, told, _ = load(server, "m", "--concurrency", 4, "--duration", 0.5, "--rows", 3)
+    check("a closed loop", status == 0 and told["good"] == told["requests"] > 50, told)
+    check("whose times rise", sorted(told["milliseconds"].values()) ==
+          list(told["milliseconds"].values()), told)
+    picture = TMP / "times.svg"
+    status, told, _ = load(server, "m", "--rate", 200, "--duration", 1, "--svg", picture)
+    check("an open loop keeps its rate", status == 0 and 120 < told["requests"] < 290, told)
+    check("and draws it", picture.read_text().startswith("<svg") and
+          picture.read_text().endswith("</svg>\n"))
+    body = TMP / "body.json"
+    body.write_text(json.dumps({"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 4],
+                                            "data": [1, 2, 3, 4]}]}))
+    status, told, _ = load(server, "m", "--request", body, "--duration", 0.2)
+    check("a body of one's own", status == 0 and told["good"] > 0, told)
+    status, _, words = load(server, "nope", "--duration", 0.2)
+    check("no such model", status == 3 and "unknown model" in words, (status, words))
+    status, _, words = load(server, "m", "--request", TMP / "none", "--duration", 0.2)
+    check("no such body", status == 6 and "none" in words, (status, words))
+    done = subprocess.run([BUILD / "ingot", "load", "127.0.0.1:1", "m"], capture_output=True,
+                          text=True, check=False)
+    check("no server", done.returncode == 6 and "cannot connect" in done.stderr, done.stderr)
+    done = subprocess.run([BUILD / "ingot", "load", "127.0.0.1", "m"], capture_output=True,
+                          text=True, check=False)
+    check("no port", done.returncode == 6 and "HOST:PORT" in done.stderr, done.stderr)
+
+
+def is_charged_for_standing_still(server):
+    """Requests that come while the server works are late by what they waited."""
+    status, told, _ = load(server, "slow", "--rate", 400, "--duration", 0.5, "-c", 2)
+    check("what finds no connection is timed from when it was due",
+          told["milliseconds"]["p90"] > 100 or told["unsent"] > 0, told)
+
+
+def bears_overload(server):
+    """Three times what it can: what is good stays near the most that it can."""
+    _, most, _ = load(server, "slow", "--concurrency", 8, "--duration", 2)
+    _, told, _ = load(server, "slow", "--rate", 3 * most["good_per_second"], "--duration",
+                      4, "--deadline", 400)
+    share = told["good"] / 4 / most["good_per_second"]
+    check("goodput at three times the capacity", share > (0.9 if IS_FULL else 0.5),
+          (share, most, told))
+    check("others are told that they are late, or refused",
+          set(told["statuses"]) <= {"200", "504", "429"}, told["statuses"])
+
+
+def is_good_for_prometheus(server):
+    if not shutil.which("promtool"):
+        skip("promtool check metrics", "promtool is absent")
+        return
+    done = subprocess.run(["promtool", "check", "metrics"], input=server.get("/metrics")[1],
+                          capture_output=True, check=False)
+    check("promtool has nothing to say", done.returncode == 0 and not done.stdout, done)
+
+
+def main():
+    folder = TMP / "loads"
+    compile_model(RELU, folder / "m/1/model.ingot")
+    compile_model(SLOW, folder / "slow/1/model.ingot")
+    (folder / "slow/config.json").write_text('{"max_batch_size": 0, "dynamic_batching": {'
+                                             '"default_queue_policy": {"max_queue_size": 16}}}')
+    server = Server(folder, "--loops", "1", "--poll", "0")
+    for part in (times_requests, is_charged_for_standing_still, bears_overload,
+                 is_good_for_prometheus):
+        part(server)
+    check("a good end", server.stop() == 0)
+
+
+main()
+finish()

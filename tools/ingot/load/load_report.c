@@ -1,0 +1,140 @@
+/* Tables and pictures of requests.  SPDX-License-Identifier: Apache-2.0 */
+#include "tools/ingot/load/load_report.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { GOOD = 200, STATUSES = 600 };
+
+static const double shares[] = { 0.5, 0.9, 0.95, 0.99, 0.999, 1 };
+enum { SHARES = sizeof shares / sizeof *shares };
+
+static int compare_samples(const void *a, const void *b) {
+    const load_sample *x = a, *y = b;
+    bool is_x = x->status == GOOD, is_y = y->status == GOOD;
+    return is_x != is_y ? is_y - is_x
+                        : (x->seconds > y->seconds) - (x->seconds < y->seconds);
+}
+
+void load_sort(load_result *of) {
+    if (of->count) {
+        qsort(of->samples, of->count, sizeof *of->samples, compare_samples);
+    }
+}
+
+static size_t count_good(const load_result *of) {
+    size_t count = 0;
+    while (count < of->count && of->samples[count].status == GOOD) {
+        count++;
+    }
+    return count;
+}
+
+/* The time that `share` of the good ones took at the most, in milliseconds. */
+static double time_of(const load_result *of, size_t good, double share) {
+    size_t at = (size_t)ceil(share * (double)good);
+    return good ? of->samples[at ? at - 1 : 0].seconds * 1000 : 0;
+}
+
+static size_t count_status(const load_result *of, int status) {
+    size_t count = 0;
+    for (size_t i = 0; i < of->count; i++) {
+        count += of->samples[i].status == status;
+    }
+    return count;
+}
+
+void load_print(const load_plan *plan, const load_result *of) {
+    size_t good = count_good(of);
+    if (plan->rate > 0) {
+        printf("open loop, %g requests a second, %zu connections at the most\n",
+               plan->rate, plan->connections);
+    } else {
+        printf("closed loop, %zu connections\n", plan->connections);
+    }
+    printf("%zu requests in %.2f s, %zu of them good: %.1f a second\n", of->count,
+           of->seconds, good, (double)good / of->seconds);
+    for (int status = 0; status < STATUSES; status++) {
+        size_t count = count_status(of, status);
+        if (count && status == 0) {
+            printf("  no answer: %zu\n", count);
+        } else if (count && status != GOOD) {
+            printf("  status %d: %zu\n", status, count);
+        }
+    }
+    if (of->unsent) {
+        printf("  of these never sent, as no connection was free: %zu\n", of->unsent);
+    }
+    fputs("milliseconds of good ones:", stdout);
+    for (int i = 0; i < SHARES; i++) {
+        printf("  %s%g %.3f", shares[i] < 1 ? "p" : "max p", shares[i] * 100,
+               time_of(of, good, shares[i]));
+    }
+    putchar('\n');
+}
+
+void load_put_json(const load_plan *plan, const load_result *of) {
+    size_t good = count_good(of);
+    printf(
+        "{\"rate\": %g, \"connections\": %zu, \"seconds\": %.6g, \"requests\": %zu, "
+        "\"good\": %zu, \"good_per_second\": %.6g, \"unsent\": %zu,\n \"statuses\": {",
+        plan->rate, plan->connections, of->seconds, of->count, good,
+        (double)good / of->seconds, of->unsent);
+    const char *comma = "";
+    for (int status = 0; status < STATUSES; status++) {
+        size_t count = count_status(of, status);
+        if (count) {
+            printf("%s\"%d\": %zu", comma, status, count);
+            comma = ", ";
+        }
+    }
+    fputs("},\n \"milliseconds\": {", stdout);
+    for (int i = 0; i < SHARES; i++) {
+        printf("%s\"p%g\": %.6g", i ? ", " : "", shares[i] * 100,
+               time_of(of, good, shares[i]));
+    }
+    puts("}}");
+}
+
+/* ---- the picture ---- */
+
+enum { LEFT = 70, TOP = 40, WIDTH = 600, HEIGHT = 300, POINTS = 200, NINES = 4 };
+
+/* Shares on a scale of nines: 0, 90, 99, 99.9, 99.99 % stand equally far apart. */
+static double place_of(double share) {
+    return LEFT + WIDTH * fmin(-log10(1 - share), NINES) / NINES;
+}
+
+void load_draw(FILE *to, const load_plan *plan, const load_result *of) {
+    size_t good = count_good(of);
+    double most = good ? of->samples[good - 1].seconds * 1000 : 1;
+    fprintf(to,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+            "font-family=\"sans-serif\" font-size=\"12\">\n"
+            "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
+            "<text x=\"%d\" y=\"20\">%zu good of %zu requests, ",
+            LEFT + WIDTH + 30, TOP + HEIGHT + 40, LEFT, good, of->count);
+    if (plan->rate > 0) {
+        fprintf(to, "%g a second", plan->rate);
+    } else {
+        fprintf(to, "%zu connections", plan->connections);
+    }
+    fputs("; milliseconds by share</text>\n", to);
+    static const char *const names[] = { "0", "90 %", "99 %", "99.9 %", "99.99 %" };
+    for (int i = 0; i <= NINES; i++) {
+        int x = LEFT + WIDTH * i / NINES, y = TOP + HEIGHT * i / NINES;
+        fprintf(to, "<path d=\"M%d %dV%d M%d %dH%d\" stroke=\"#ccc\"/>\n", x, TOP,
+                TOP + HEIGHT, LEFT, y, LEFT + WIDTH);
+        fprintf(to, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", x,
+                TOP + HEIGHT + 20, names[i]);
+        fprintf(to, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%.3g</text>\n",
+                LEFT - 6, y + 4, most * (NINES - i) / NINES);
+    }
+    fputs("<path fill=\"none\" stroke=\"#2060c0\" stroke-width=\"2\" d=\"", to);
+    for (int i = 0; good && i <= POINTS; i++) {
+        double share = 1 - pow(10, -(double)NINES * i / POINTS);
+        fprintf(to, "%c%.1f %.1f", i ? 'L' : 'M', place_of(share),
+                TOP + HEIGHT * (1 - time_of(of, good, share) / most));
+    }
+    fputs("\"/>\n</svg>\n", to);
+}
