@@ -11,7 +11,9 @@
 #include <time.h>
 
 enum { MAX_JOINED = 256 };   /* requests of a run */
-enum { SLICE_NS = 1000000 }; /* of a turn's runs */
+/* How long the runs of a turn last at least, and in multiples of what reading took: a
+ * server that reads more than it runs answers nobody in time. */
+enum { SLICE_NS = 1000000, RUNS_A_READ = 4 };
 
 struct runner {
     lane *lane;
@@ -447,7 +449,8 @@ static void hold_all(runner *of) {
 
 void runner_turn(runner *of) {
     batch next;
-    int64_t end = of->lane->now + SLICE_NS;
+    int64_t now = clock_now(), slice = RUNS_A_READ * (now - of->lane->now),
+            end = now + (slice > SLICE_NS ? slice : SLICE_NS);
     bool has_time = true;
     for (request *lead; has_time && (lead = find_due(of, of->lane->now));) {
         collect_batch(of, lead, &next);
