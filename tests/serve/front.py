@@ -45,7 +45,7 @@ def http_describes(server):
                                          "dims": [-1, 4]}], config)
     check("model ready", server.get("/v2/models/relu/ready")[0] == 200)
     check("model not ready", server.get("/v2/models/nope/ready")[0] == 400)
-    for path in ("/", "/v2/x", "/v2/models/relu/x", "/v2/models/relu/versions/1/ready/x",
+    for path in ("/x", "/v2/x", "/v2/models/relu/x", "/v2/models/relu/versions/1/ready/x",
                  "/v2/models/nope", "/v2/models/relu/versions/7", "/a/b/c/d/e/f/g/h/i/j/k"):
         check(f"no {path}", server.get(path)[0] == 404, server.get(path))
     check("a version is a number", server.get("/v2/models/relu/versions/x")[0] == 404)

@@ -48,6 +48,8 @@ typedef struct loader {
     double begin, end, due; /* due: of the next request, in the open loop */
     uint64_t chance;
     size_t busy;
+    connection **idle; /* a stack of those without a request */
+    size_t idle_count;
     char buffer[32 << 10];
 } loader;
 
@@ -190,6 +192,7 @@ static void finish_one(loader *of, connection *at, int status) {
     at->is_busy = at->has_head = false;
     at->head_size = 0;
     of->busy--;
+    of->idle[of->idle_count++] = at;
     if (is_over) {
         close(at->socket);
         at->socket = -1;
@@ -229,17 +232,6 @@ static bool begin_one(loader *of, connection *at, double due, char *words) {
     return true;
 }
 
-static connection *find_idle(loader *of) {
-    connection *closed = NULL;
-    for (size_t i = 0; i < of->plan->connections; i++) {
-        if (!of->all[i].is_busy && of->all[i].socket >= 0) {
-            return &of->all[i];
-        }
-        closed = !of->all[i].is_busy && !closed ? &of->all[i] : closed;
-    }
-    return closed;
-}
-
 static double draw_gap(loader *of) {
     of->chance = of->chance * 6364136223846793005u + 1442695040888963407u;
     double unit = ((double)(of->chance >> 11) + 0.5) * 0x1p-53;
@@ -249,20 +241,14 @@ static double draw_gap(loader *of) {
 /* Begins the requests that are due; false: the server takes no connection. */
 static bool begin_due(loader *of, char *words) {
     double now = clock_seconds();
-    connection *at;
-    while (of->plan->rate > 0 && of->due <= now && of->due < of->end &&
-           (at = find_idle(of))) {
-        if (!begin_one(of, at, of->due, words)) {
+    bool is_open = of->plan->rate > 0;
+    while (now < of->end && of->idle_count &&
+           (!is_open || (of->due <= now && of->due < of->end))) {
+        connection *at = of->idle[--of->idle_count];
+        if (!begin_one(of, at, is_open ? of->due : clock_seconds(), words)) {
             return false;
         }
-        of->due += draw_gap(of);
-    }
-    for (size_t i = 0;
-         of->plan->rate <= 0 && now < of->end && i < of->plan->connections; i++) {
-        at = &of->all[i];
-        if (!at->is_busy && !begin_one(of, at, clock_seconds(), words)) {
-            return false;
-        }
+        of->due += is_open ? draw_gap(of) : 0;
     }
     return true;
 }
@@ -330,8 +316,11 @@ bool load_run(const load_plan *plan, load_result *out, char words[256]) {
     of.poll = epoll_create1(EPOLL_CLOEXEC);
     bool is_good = of.all && of.poll >= 0 &&
                    find_address(plan->address, &of.to, &of.to_size, words);
-    for (size_t i = 0; of.all && i < plan->connections; i++) {
+    of.idle = calloc(plan->connections, sizeof *of.idle);
+    is_good = is_good && of.idle;
+    for (size_t i = 0; is_good && i < plan->connections; i++) {
         of.all[i].socket = -1;
+        of.idle[of.idle_count++] = &of.all[plan->connections - 1 - i];
     }
     of.begin = of.due = clock_seconds();
     of.end = of.begin + plan->seconds;
@@ -349,6 +338,7 @@ bool load_run(const load_plan *plan, load_result *out, char words[256]) {
     if (of.poll >= 0) {
         close(of.poll);
     }
+    free(of.idle);
     free(of.all);
     return is_good;
 }

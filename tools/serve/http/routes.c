@@ -13,6 +13,10 @@
 
 enum { MAX_PARTS = 8, US = 1000000 };
 
+/* page.html, by cmake/embed_file.cmake. */
+extern const unsigned char serve_page[];
+extern const unsigned serve_page_size;
+
 /* A path cut at its slashes; the parts lie in the exchange's copy. */
 typedef struct path {
     char *parts[MAX_PARTS];
@@ -302,6 +306,9 @@ void route_exchange(exchange *of) {
     of->type = "application/json";
     if (!split_path(of->path, &at)) {
         exchange_refuse(of, 404, "no such path");
+    } else if (at.count == 0) {
+        of->type = "text/html; charset=utf-8";
+        bytes_put(&of->out, serve_page, serve_page_size);
     } else if (is_part(&at, 0, "metrics") && at.count == 1) {
         of->type = "text/plain; version=0.0.4; charset=utf-8";
         describe_metrics(&of->out, of->door->lane->catalog);
