@@ -139,20 +139,13 @@ static bool is_named_torch(const import_call *call) {
     return false;
 }
 
-static ig_status build_gradients(ig_builder *builder, const ig_onnx_gradient *what,
-                                 ig_value **out) {
-    ig_gradient_at at = { what->y, what->xs, what->points, what->count,
-                          what->wanted_count };
-    return ig_gradients_at(builder, &at, out);
-}
-
 static ig_status read_onnx(import_call *call) {
     ig_onnx_options options = { 0 };
     if (is_named_torch(call)) {
         return ig_archive_refuse(call->context, call->path, IG_ARCHIVE_unknown);
     }
     IG_TRY(read_onnx_options(call, &options));
-    options.gradients = build_gradients;
+    options.gradients = ig_gradients_at;
     if (call->is_memory) {
         return ig_import_onnx_memory(call->context, call->bytes, call->path, &options,
                                      &call->module);
@@ -242,6 +235,7 @@ static ig_status read_python(import_call *call, read_memory from_memory,
         .fixes_rowwise_mean = call->options.rowwise_mean != 0,
         .functions = call->functions,
         .is_outline = call->options.is_outline != 0,
+        .gradients = ig_gradients_at,
     };
     ig_status status =
         call->is_memory ? from_memory(call->context, call->bytes, call->path, &options,

@@ -16,6 +16,7 @@
 #ifndef IG_PASSES_GRAD_GRAD_H
 #define IG_PASSES_GRAD_GRAD_H
 
+#include "ir/build/gradient.h"
 #include "passes/engine/pass.h"
 
 typedef struct ig_gradient_of {
@@ -33,17 +34,8 @@ typedef struct ig_gradient_of {
  * op in between has no gradient. */
 ig_status ig_gradients(ig_builder *builder, const ig_gradient_of *what, ig_value **out);
 
-typedef struct ig_gradient_at {
-    ig_value *y;
-    /* Values that y depends on, and values of their types that stand for them; the
-     * first `wanted_count` are those by which there are gradients. */
-    ig_value *const *xs, *const *points;
-    uint32_t count, wanted_count;
-} ig_gradient_at;
-
 /* The same of what y would be if the xs were the points: what is between them is made
  * again, and the graph as it stands is left alone. */
-ig_status ig_gradients_at(ig_builder *builder, const ig_gradient_at *what,
-                          ig_value **out);
+ig_gradient_builder ig_gradients_at;
 
 #endif

@@ -378,15 +378,8 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
 
 /* ---- the import ---- */
 
-static ig_status build_gradients(ig_builder *builder, const ig_onnx_gradient *what,
-                                 ig_value **out) {
-    ig_gradient_at at = { what->y, what->xs, what->points, what->count,
-                          what->wanted_count };
-    return ig_gradients_at(builder, &at, out);
-}
-
 ig_status ig_fuzz_onnx_import(ig_context *context, ig_str file,
                               ig_module **out_module) {
-    ig_onnx_options options = { .gradients = build_gradients };
+    ig_onnx_options options = { .gradients = ig_gradients_at };
     return ig_import_onnx_memory(context, file, NULL, &options, out_module);
 }

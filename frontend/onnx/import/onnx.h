@@ -7,7 +7,7 @@
 #ifndef IG_FRONTEND_ONNX_IMPORT_ONNX_H
 #define IG_FRONTEND_ONNX_IMPORT_ONNX_H
 
-#include "ir/graph.h"
+#include "ir/build/gradient.h"
 #include "ir/tensor/tensor.h"
 
 /* "x" with "f32[8, 13]": replaces the type that the file declares for an input.  A name
@@ -21,16 +21,6 @@ typedef struct ig_onnx_input_value {
     const char *name;
     const ig_tensor *tensor;
 } ig_onnx_input_value;
-
-typedef struct ig_builder ig_builder;
-
-/* What the operator Gradient asks for: gradients of the sum of y by the first
- * `wanted_count` of the points, which stand for the xs. */
-typedef struct ig_onnx_gradient {
-    ig_value *y;
-    ig_value *const *xs, *const *points;
-    uint32_t count, wanted_count;
-} ig_onnx_gradient;
 
 typedef struct ig_onnx_options {
     const ig_onnx_input_type *types;
@@ -49,10 +39,8 @@ typedef struct ig_onnx_options {
     void *user;
     /* Builds what the operator Gradient asks for; reports a failure.  NULL: it is
      * refused. */
-    ig_status (*gradients)(ig_builder *builder, const ig_onnx_gradient *what,
-                           ig_value **out);
-    const ig_module
-        *functions; /* operators of the user (compose/custom.h), or NULL */
+    ig_gradient_builder *gradients;
+    const ig_module *functions; /* operators of the user (compose/custom.h), or NULL */
 } ig_onnx_options;
 
 /* Reads a model file.  Weights stay in the file, which the module keeps mapped.

@@ -211,6 +211,7 @@ static ig_status import_bytes(import_way *way, ig_arena *arena, ig_module *modul
                         .pickles = program.pickles,
                         .code = &code,
                         .fixes_rowwise_mean = options && options->fixes_rowwise_mean,
+                        .gradients = options ? options->gradients : NULL,
                         .version = program.version,
                         .table = &ig_ts_operators,
                         .functions = options ? options->functions : NULL,

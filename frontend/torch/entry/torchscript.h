@@ -26,7 +26,7 @@
 
 #include "base/writer.h"
 #include "frontend/torch/eval/program.h"
-#include "ir/graph.h"
+#include "ir/build/gradient.h"
 
 typedef struct ig_torchscript_argument {
     const char *name; /* of the parameter, or its place: "0" */
@@ -47,6 +47,8 @@ typedef struct ig_torchscript_options {
     /* Of a function without source (.pt2): arguments, weights and the locations of its
      * nodes, and nothing that is computed. */
     bool is_outline;
+    /* Builds what operators of autograd ask for; NULL: these are refused. */
+    ig_gradient_builder *gradients;
 } ig_torchscript_options;
 
 /* Reads an archive.  Weights stay in the file, which the module keeps mapped.

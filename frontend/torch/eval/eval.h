@@ -105,7 +105,8 @@ struct ig_ts_eval {
     ig_archive *archive;
     ig_pickle_set *pickles;
     ig_code *code;
-    bool fixes_rowwise_mean; /* the caller's choice */
+    bool fixes_rowwise_mean;        /* the caller's choice */
+    ig_gradient_builder *gradients; /* the caller's, or NULL */
     ig_graph *graph;
     ig_builder builder;
     ig_ts_frame *frame;

@@ -47,6 +47,13 @@ bool ig_ts_fixes_means(const ig_ts_call *call) {
     return call->eval->fixes_rowwise_mean;
 }
 
+ig_status ig_ts_gradients(ig_ts_call *call, const ig_gradient_at *what,
+                          ig_value **out) {
+    return call->eval->gradients
+               ? call->eval->gradients(call->builder, what, out)
+               : ig_ts_fail(call, IG_UNSUPPORTED, "gradients are not built here");
+}
+
 typedef struct open_dim {
     const ig_module *module;
     ig_writer *text;

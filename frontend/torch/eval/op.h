@@ -41,6 +41,7 @@
 
 #include "frontend/torch/eval/value.h"
 #include "ir/build/expr.h"
+#include "ir/build/gradient.h"
 
 typedef struct ig_ts_call ig_ts_call;
 typedef ig_status (*ig_ts_op_hook)(ig_ts_call *call);
@@ -231,6 +232,8 @@ ig_status ig_ts_write(ig_ts_call *call, uint32_t arg, ig_value *value);
 
 /* Did the caller ask for means of whole bags where tables are sharded by rows? */
 bool ig_ts_fixes_means(const ig_ts_call *call);
+/* Gradients, by whoever has the import build them. */
+ig_status ig_ts_gradients(ig_ts_call *call, const ig_gradient_at *what, ig_value **out);
 /* For messages: the extent, what its symbols are, what to do so that it is known. */
 const char *ig_ts_open_dim(const ig_module *module, ig_arena *arena, ig_dim dim);
 /* The one element of `value` as far as it is known now: constants and shape arithmetic

@@ -12,6 +12,9 @@ the program is given them with each call.  Other parameters and buffers become c
 are packed, so each call looks whether they still are the same tensors with the same storage
 and version, and compiles anew where they are not.
 
+Where gradients are needed, AOTAutograd makes two graphs, forward and backward, of which all
+parameters are arguments.
+
 SPDX-License-Identifier: Apache-2.0
 """
 import copy
@@ -23,7 +26,7 @@ import re
 import zipfile
 
 import torch
-from torch._decomp import decomposition_table
+from torch._decomp import core_aten_decompositions, decomposition_table
 from torch._dispatch.python import enable_python_dispatcher
 from torch._dynamo.backends.common import aot_module_simplified
 from torch._export.serde.serialize import GraphModuleSerializer, _dataclass_to_dict
@@ -338,11 +341,22 @@ _storage_of = torch.Tensor.data_ptr
 
 # ---- compiled graphs ----
 
+def _leave_out_absent(graph):
+    """The graph returns no None; how many results there are, and the places of the rest."""
+    output = next(n for n in graph.nodes if n.op == "output")
+    results = output.args[0]
+    results = list(results) if isinstance(results, (list, tuple)) else [results]
+    there = [i for i, node in enumerate(results) if node is not None]
+    output.args = (tuple(results[i] for i in there),)
+    return len(results), there
+
+
 class CompiledGraph:
     """A graph with the program made of it, for the weights that it was made with."""
 
     def __init__(self, module, inputs, static, options):
         self.module, self.options = module, options
+        self.count, self.there = _leave_out_absent(module.graph)
         self.constants = _lift_constants(module)
         first = len(inputs)
         lifted = range(first, first + len(self.constants))
@@ -392,11 +406,16 @@ class CompiledGraph:
             self.compile(args)
         given = [args[i] for i in self.given]
         results = self.program(*given)
-        if not self.hooks:
+        if not self.hooks and len(self.there) == self.count:
             return results
         results = list(results)
         for i, hook in self.hooks:
             results[i] = hook(results[i], given)
+        if len(self.there) < self.count:
+            whole = [None] * self.count
+            for i, result in zip(self.there, results, strict=True):
+                whole[i] = result
+            results = whole
         return tuple(results)
 
 
@@ -413,24 +432,43 @@ def _input_facts():
     return facts.input_info if facts else ()
 
 
+def _boxed(call):
+    """A function of a list, which it empties: what AOTAutograd calls."""
+    def run(args):
+        given = list(args)
+        args.clear()
+        return call(*given)
+    run._boxed_call = True
+    return run
+
+
+def _compile_gradients(module, example_inputs, compile_graph):
+    """Forward and backward, of which the parameters are arguments like others: a step of
+    an optimizer changes them where they are, and compiles nothing."""
+    def compile_half(graph_module, inputs):
+        return _boxed(compile_graph(graph_module, inputs, set(), graph_module.forward))
+
+    # Attention as products and softmax, of which each half knows the formula.
+    with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
+        return aot_module_simplified(module, example_inputs, fw_compiler=compile_half,
+                                     bw_compiler=compile_half,
+                                     decompositions=core_aten_decompositions())
+
+
 def backend(module, example_inputs, **options):
     """Called by dynamo with a graph; `options`: threads, target."""
     tensors = [x for x in example_inputs if isinstance(x, torch.Tensor)]
-    if torch.is_grad_enabled() and any(x.requires_grad for x in tensors):
-        _tell_once("gradients are enabled and an input needs one: use torch.no_grad()",
-                   module)
-        return module.forward
     if any(x.device.type != "cpu" for x in tensors):
         _tell_once("an input is not in the host's memory", module)
         return module.forward
     static = _static_places(module)
 
-    def compile_graph(graph_module, constant, eager):
+    def compile_graph(graph_module, inputs, constant, eager):
         try:
             graph = torch.fx.GraphModule(graph_module, copy.deepcopy(graph_module.graph))
             _bind_sizes(graph.graph)
             _split_sums(graph.graph)
-            return CompiledGraph(graph, list(example_inputs), constant, options)
+            return CompiledGraph(graph, list(inputs), constant, options)
         except (ingot_runtime.Error, NotImplementedError, torch._export.serde.serialize.
                 SerializeError) as error:
             _tell_once(str(error), module)
@@ -442,11 +480,14 @@ def backend(module, example_inputs, **options):
                        module)
             return graph_module.forward
         changed = {i for i, info in enumerate(_input_facts()) if info.mutates_data}
-        return compile_graph(graph_module, static - changed, graph_module.forward)
+        return compile_graph(graph_module, example_inputs, static - changed,
+                             graph_module.forward)
 
+    if torch.is_grad_enabled() and any(x.requires_grad for x in tensors):
+        return _compile_gradients(module, example_inputs, compile_graph)
     traced = _trace_once(module, example_inputs)
     if traced:
-        return compile_graph(traced, static, module.forward)
+        return compile_graph(traced, example_inputs, static, module.forward)
     return aot_module_simplified(module, example_inputs, fw_compiler=compile_functional)
 
 

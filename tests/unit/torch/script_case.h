@@ -7,6 +7,7 @@
 #include "tests/unit/unit.h"
 
 #include "frontend/torch/entry/torchscript.h"
+#include "passes/grad/grad.h"
 #include "ir/interpret/interpret.h"
 #include "ir/verify/verify.h"
 
@@ -32,7 +33,8 @@ static inline ig_status import_pickled(program *p, const char *source, ig_str pi
         { "m/version", { "3\n", 2 } },
     };
     ig_torchscript_argument arguments[] = { { "x", x }, { "n", n } };
-    ig_torchscript_options options = { .arguments = arguments,
+    ig_torchscript_options options = { .gradients = ig_gradients_at,
+                                       .arguments = arguments,
                                        .argument_count = n ? 2 : 1 };
     memset(p, 0, sizeof(*p));
     torch_case_init(&p->c);

@@ -79,7 +79,7 @@ ig_status ig_onnx_import_gradient(ig_onnx_node *node) {
         return ig_onnx_fail(node, IG_UNSUPPORTED,
                             "its y is not of floats, or not of the graph it is in");
     }
-    ig_onnx_gradient what = { y, xs, node->inputs, count, wanted };
+    ig_gradient_at what = { y, xs, node->inputs, count, wanted };
     ig_status status = options->gradients(node->builder, &what, node->outputs);
     return ig_expr_note(node->e, status) ? IG_OK : status;
 }

@@ -220,7 +220,7 @@ static ig_status give_bag_results(ig_ts_call *call, bag_results *r) {
     ig_dim bags = r->has_last ? ig_dim_sub(e->module, all, one) : all;
     r->begins = ig_expr_slice(e, r->offsets, 0, zero, bags, 1);
     IG_TRY(e->status);
-    ig_value *size = mode == BAG_SUM ? ig_expr_fill(e, IG_DT_i64, 1, &all, 0)
+    ig_value *size = mode == BAG_SUM ? ig_expr_fill(e, IG_DT_i64, 1, &bags, 0)
                                      : size_bags(e, r);
     ig_value *places = ig_expr_iota(e, IG_DT_i64, ig_expr_extent(e, r->ids, 0));
     r->bag = ig_build_bucketize(e, places, r->begins,

@@ -1,0 +1,159 @@
+"""torch.compile(backend="ingot") with gradients: forward and backward are programs.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import copy
+import unittest
+import unittest.mock
+import warnings
+
+try:
+    import torch
+    from torch import nn
+    from torch.nn import functional
+except ImportError:
+    torch = None
+else:
+    import ingot.dynamo
+
+    class Attention(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.TransformerEncoderLayer(16, 2, 32, 0.0, batch_first=True,
+                                                    activation="gelu")
+            self.out = nn.Linear(16, 1)
+
+        def forward(self, x):
+            return self.out(self.layer(x)).mean((1, 2))
+
+    class Cross(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weights = nn.ParameterList([nn.Parameter(torch.randn(8, 8) / 10)
+                                             for _ in range(2)])
+            self.biases = nn.ParameterList([nn.Parameter(torch.zeros(8)) for _ in range(2)])
+            self.out = nn.Linear(8, 1)
+
+        def forward(self, x):
+            y = x
+            for weight, bias in zip(self.weights, self.biases):
+                y = x * (y @ weight + bias) + y
+            return self.out(y).squeeze(1)
+
+    class Bags(nn.Module):
+        def __init__(self, mode, **options):
+            super().__init__()
+            self.bags = nn.EmbeddingBag(30, 8, mode=mode, **options)
+            self.rows, self.out = nn.Embedding(30, 8), nn.Linear(16, 1)
+
+        def forward(self, ids, offsets=None):
+            bags = self.bags(ids, offsets)
+            rows = self.rows(ids).reshape(bags.shape[0], -1, 8).sum(1)
+            return self.out(torch.cat([bags, rows], 1)).squeeze(1)
+
+    class Pictures(nn.Module):
+        def __init__(self, pool):
+            super().__init__()
+            self.first = nn.Conv2d(1, 4, 3, padding=1)
+            self.second = nn.Conv2d(4, 8, 3, stride=2, groups=2, bias=False)
+            self.pool, self.out = pool, nn.Linear(8, 1)
+
+        def forward(self, x):
+            x = self.pool(torch.relu(self.first(x)), 2)
+            return self.out(torch.tanh(self.second(x)).mean((2, 3))).squeeze(1)
+
+    class Normed(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.first, self.norm = nn.Linear(8, 4, bias=False), nn.BatchNorm1d(4)
+            self.out = nn.Linear(4, 1)
+
+        def forward(self, x):
+            return self.out(torch.tanh(self.norm(self.first(x)))).squeeze(1)
+
+
+@unittest.skipIf(torch is None, "no torch")
+class Gradients(unittest.TestCase):
+    def setUp(self):
+        warnings.simplefilter("ignore")
+        torch._dynamo.reset()
+        torch.manual_seed(0)
+        ingot.dynamo._told.clear()
+
+    def train(self, module, batches, **options):
+        """As eager trains, with nothing left to eager; how many programs were made."""
+        eager, compiled = copy.deepcopy(module), torch.compile(module, backend="ingot", **options)
+        ours, theirs = (torch.optim.SGD(m.parameters(), lr=0.1) for m in (module, eager))
+        compile_program, made = ingot.dynamo._compiler.compile, []
+        with unittest.mock.patch.object(ingot.dynamo._compiler, "compile",
+                                        lambda **k: made.append(k) or compile_program(**k)):
+            for inputs, label in batches:
+                losses = [functional.binary_cross_entropy_with_logits(m(*inputs), label)
+                          for m in (compiled, eager)]
+                ours.zero_grad()
+                theirs.zero_grad()
+                for loss in losses:
+                    loss.backward()
+                ours.step()
+                theirs.step()
+                self.assertAlmostEqual(losses[0].item(), losses[1].item(), delta=1e-6)
+        self.assertEqual(ingot.dynamo._told, set())
+        for name, value in eager.state_dict().items():
+            torch.testing.assert_close(module.state_dict()[name], value, rtol=1e-5, atol=2e-6)
+        return len(made)
+
+    def batches(self, make, count=20, size=6):
+        return [((make(size),), torch.rand(size).round()) for _ in range(count)]
+
+    def test_perceptrons(self):
+        module = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.LayerNorm(16), nn.Linear(16, 1),
+                               nn.Flatten(0))
+        made = self.train(module, self.batches(lambda b: torch.randn(b, 8)))
+        self.assertEqual(made, 2)  # steps change parameters, and compile nothing
+
+    def test_attention(self):
+        self.train(Attention(), self.batches(lambda b: torch.randn(b, 5, 16)))
+
+    def test_cross_layers(self):
+        self.train(Cross(), self.batches(lambda b: torch.randn(b, 8)))
+
+    def test_embeddings(self):
+        for mode in ("sum", "mean", "max"):
+            with self.subTest(mode):
+                torch._dynamo.reset()
+                self.train(Bags(mode), self.batches(lambda b: torch.randint(0, 30, (b, 4))))
+
+    def test_bags_of_offsets(self):
+        for mode in ("sum", "mean", "max"):
+            for last in (False, True):
+                with self.subTest(mode=mode, last=last):
+                    torch._dynamo.reset()
+                    offsets = torch.arange(0, 24 + last, 4)
+                    self.train(Bags(mode, include_last_offset=last), [
+                        ((torch.randint(0, 30, (24,)), offsets), torch.rand(6).round())
+                        for _ in range(5)])
+
+    def test_pictures(self):
+        for pool in (functional.max_pool2d, functional.avg_pool2d):
+            with self.subTest(pool.__name__):
+                torch._dynamo.reset()
+                self.train(Pictures(pool), self.batches(lambda b: torch.randn(b, 1, 12, 12)))
+
+    def test_norms_of_batches(self):
+        self.train(Normed(), self.batches(lambda b: torch.randn(b, 8), 5))
+
+    def test_one_graph_for_several_batches(self):
+        module = nn.Sequential(nn.Linear(8, 16), nn.Tanh(), nn.Linear(16, 1), nn.Flatten(0))
+        made = self.train(module, [((torch.randn(b, 8),), torch.rand(b).round())
+                                   for b in (4, 6, 5, 9, 4)], dynamic=True)
+        self.assertEqual(made, 2)
+
+    def test_gradients_of_inputs(self):
+        x = torch.randn(4, 8, requires_grad=True)
+        torch.compile(lambda v: (v * v).sum(), backend="ingot")(x).backward()
+        torch.testing.assert_close(x.grad, 2 * x.detach())
+        self.assertEqual(ingot.dynamo._told, set())
+
+
+if __name__ == "__main__":
+    unittest.main()
