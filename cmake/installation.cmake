@@ -1,11 +1,6 @@
 # What `cmake --install` puts where, and the target `uninstall`, which takes it away.
 # SPDX-License-Identifier: Apache-2.0
 
-# Names of functions are for debuggers: a build of the kind Release is installed without.
-install(CODE "
-if(\"\${CMAKE_INSTALL_CONFIG_NAME}\" STREQUAL Release)
-    set(CMAKE_INSTALL_DO_STRIP ON)
-endif()")
 
 set(headers status.h tree.h kernel.h runtime.h program.h profile.h view.h dlpack.h
             trainer.h)
@@ -88,6 +83,7 @@ file(RELATIVE_PATH INGOT_PC_UP /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 set(libraries
     "ingot-runtime||Runs models that Ingot has compiled"
     "ingot|ingot-runtime|Compiles trained models into small, fast programs"
+    "ingot-train|ingot-runtime|Trains what Ingot has compiled a step of"
     "ingot-store||Rows of embedding tables, wherever they lie"
     "ingot-lookahead|ingot-runtime ingot-store|Runs models whose tables lie in stores"
     "ingot-interp||Interpreters of Python and Lua in one process"

@@ -45,3 +45,9 @@ if(INGOT_FUZZ)
     endif()
     add_compile_options(-fsanitize=fuzzer-no-link)
 endif()
+
+# Names of functions are for debuggers: a build of the kind Release is installed without.
+install(CODE "
+if(\"\${CMAKE_INSTALL_CONFIG_NAME}\" STREQUAL Release)
+    set(CMAKE_INSTALL_DO_STRIP ON)
+endif()")

@@ -1,4 +1,4 @@
-/* erfinv by bisection and Newton's steps; digamma by recurrence and its series.
+/* erfinv by bisection and Newton's steps; digamma by recurrence and its series; hypot.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/semantics/scalar_special.h"
 
@@ -45,4 +45,30 @@ double ig_real_digamma(double x) {
     double tail =
         z * (1. / 12 - z * (1. / 120 - z * (1. / 252 - z * (1. / 240 - z / 132))));
     return sum + log(x) - 0.5 / x - tail;
+}
+
+/* Source: C. F. Borges, "An Improved Algorithm for hypot(a,b)", 2019: the error of the
+ * square root is measured by fused products and taken away.  For 0 < small <= large of
+ * exponents that keep all squares in range. */
+static double corrected_hypot(double large, double small) {
+    double root = sqrt(fma(large, large, small * small));
+    double square = root * root, large_square = large * large;
+    double error = fma(-small, small, square - large_square) +
+                   fma(root, root, -square) - fma(large, large, -large_square);
+    return root - error / (2 * root);
+}
+
+double ig_real_hypot(double x, double y) {
+    double large = fmax(fabs(x), fabs(y)), small = fmin(fabs(x), fabs(y));
+    if (isinf(x) || isinf(y)) {
+        return INFINITY;
+    }
+    if (isnan(x) || isnan(y)) {
+        return NAN;
+    }
+    if (small <= large * 0x1p-54) {
+        return large + small;
+    }
+    double scale = large > 0x1p500 ? 0x1p600 : small < 0x1p-450 ? 0x1p-600 : 1;
+    return scale * corrected_hypot(large / scale, small / scale);
 }

@@ -67,4 +67,25 @@ else
         -L"$build" -lingot-runtime -Wl,-rpath,"$build"
     check "and runs from its own text" 0 "0 2 0 4" \
         "$forbid" gain memfd -- "$tmp/linked/one"
+
+    # No verb but those that join ranks, open stores or serve opens a socket (docs/privacy.md).
+    while read -r verb rest; do
+        # shellcheck disable=SC2086
+        holds "ingot $verb opens no socket" "$forbid" sockets -- "$ingot" $verb $rest
+    done <<VERBS
+compile $tmp/dlrm.onnx -q --no-cache -o $tmp/quiet.ingot
+compile $tmp/dlrm.onnx -q --isolate -o $tmp/quiet.ingot
+run $tmp/quiet.ingot --inputs $tmp/in
+bench $tmp/quiet.ingot --seconds 0.01
+profile $tmp/dlrm.onnx --seconds 0.01
+dump $tmp/dlrm.onnx --stage plan
+inspect $tmp/quiet.ingot --check --json
+opt $tmp/relu.ig --passes dce
+compare $tmp/dlrm.onnx --inputs $tmp/in
+strip $tmp/quiet.ingot -o $tmp/stripped.ingot
+cache info
+info
+VERBS
+    check "but the filter ends a server" 159 "" sh -c "ulimit -c 0; exec '$forbid' sockets -- \
+        '$ingot' serve '$tmp/quiet.ingot' --http-port 0 --grpc-port -1"
 fi

@@ -64,7 +64,8 @@ CMAKE
     for file in LICENSE CHANGELOG.md docs/compatibility.md examples/jit.c; do
         holds "installed: share/doc/ingot/$file" [ -s "$prefix/share/doc/ingot/$file" ]
     done
-    for library in ingot ingot-runtime ingot-store ingot-lookahead ingot-interp ingot-group; do
+    for library in ingot ingot-runtime ingot-store ingot-lookahead ingot-interp ingot-group \
+        ingot-train; do
         holds "pkg-config knows $library" pkg-config --exists --print-errors "$library"
     done
     runtime=$(pkg-config --variable=libdir ingot-runtime)/libingot-runtime.so

@@ -151,6 +151,8 @@ PY
 holds "they install" install ingot
 holds "a model is compiled and run" env/bin/python compile.py
 holds "plug-ins are there" env/bin/python plugins.py
+holds "the command is there" sh -c 'env/bin/ingot run model.ig --input "x=f32[1,3]=1,2,3" \
+    --input "y=f32[1,3]=1,1,1" | grep -x "  2 3 4"'
 holds "stores are there" env/bin/python stores.py "$folder"
 holds "one is removed" env/bin/pip uninstall -q -y ingot
 holds "the runtime works alone" env/bin/python run.py

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/builtin/builtin.h"
 
+#include "ir/semantics/scalar_special.h"
+
 #include <assert.h>
 #include <math.h>
 
@@ -54,7 +56,7 @@ static ig_status compute_known(ig_ts_call *call, ig_ts_value x, ig_ts_value *out
     }
     if (x.kind == IG_TS_COMPLEX) {
         double re = x.as.complex.re, im = x.as.complex.im;
-        *out = variant == IG_TS_ABS ? ig_ts_of_float(hypot(re, im))
+        *out = variant == IG_TS_ABS ? ig_ts_of_float(ig_real_hypot(re, im))
                                     : ig_ts_of_complex(-re, -im);
         return variant == IG_TS_ABS || variant == IG_TS_NEG
                    ? IG_OK

@@ -54,6 +54,11 @@ TEST(relu_and_extremes_hand_nan_on) {
 }
 
 TEST(functions_at_points_that_are_exact) {
+    check_binary("hypot", "f64[6] [3, 5e-324, 1e308, -0, inf, nan]",
+                 "f64[6] [-4, 0, 1e308, 0, nan, 1]",
+                 "f64[6] [5, 5e-324, 1.4142135623730951e+308, 0, inf, nan]");
+    check_binary("hypot", "f64[2] [3e-320, 1e-200]", "f64[2] [4e-320, 1.5e-200]",
+                 "f64[2] [5e-320, 1.8027756377319947e-200]");
     check_unary("sqrt %0", "f32[3] [4, 0, -1]", "f32[3] [2, 0, nan]");
     check_unary("rsqrt %0", "f32[2] [4, 0]", "f32[2] [0.5, inf]");
     check_unary("recip %0", "f32[3] [4, -0, inf]", "f32[3] [0.25, -inf, 0]");
