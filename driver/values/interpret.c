@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver/values/argument.h"
 #include "ir/data.h"
+#include "ir/fold/fold.h"
 #include "ir/interpret/interpret.h"
 
 #include <assert.h>
@@ -87,6 +88,7 @@ static ig_status run_interpreter(void *arguments) {
     assert(count >= graph->state_count && "verified: states come last");
     ig_tensor *outputs = IG_NEW_ARRAY(call->arena, ig_tensor, count);
     IG_TRY(ig_interpret(graph, inputs, call->arena, outputs));
+    ig_fold_count_run(call->module);
     count -= graph->state_count;
     if (graph->state_count > 0) {
         commit_states(call->module, graph, outputs + count);

@@ -22,4 +22,9 @@ ig_status ig_eval_product(ig_eval *eval, const ig_op *op, ig_product_of factors,
  * sums in f32. */
 double ig_fold_sum(ig_dtype dtype, double total);
 
+/* ---- random.c ---- */
+
+/* A run of the module has ended: `run_number` of the next one is larger by 1. */
+void ig_fold_count_run(ig_module *module);
+
 #endif
