@@ -18,7 +18,7 @@ static bool find_own(const char *name, ig_trainer_source *out) {
     static const char *const names[] = {
         [IG_FROM_STEP] = "step", [IG_FROM_RATES] = "rates", [IG_FROM_DECAYS] = "decays"
     };
-    for (int kind = IG_FROM_STEP; kind <= IG_FROM_DECAYS; kind++) {
+    for (ig_trainer_origin kind = IG_FROM_STEP; kind <= IG_FROM_DECAYS; kind++) {
         if (strcmp(names[kind], name) == 0) {
             *out = (ig_trainer_source){ .kind = kind };
             return true;

@@ -21,15 +21,17 @@
 
 enum { IG_TRAINER_MESSAGE_BYTES = 512, IG_STEP_LOSS = 0, IG_STEP_OUTPUT = 1 };
 
+typedef enum ig_trainer_origin {
+    IG_FROM_DATA,
+    IG_FROM_TRAINED,
+    IG_FROM_STEP,
+    IG_FROM_RATES,
+    IG_FROM_DECAYS
+} ig_trainer_origin;
+
 /* An input of a part. */
 typedef struct ig_trainer_source {
-    enum {
-        IG_FROM_DATA,
-        IG_FROM_TRAINED,
-        IG_FROM_STEP,
-        IG_FROM_RATES,
-        IG_FROM_DECAYS
-    } kind;
+    ig_trainer_origin kind;
     size_t index; /* of the data, or of the values */
 } ig_trainer_source;
 

@@ -58,8 +58,10 @@ void ig_onnx_scope_gives(ig_onnx_scope *scope, const char *name) {
 bool ig_onnx_scope_output(const ig_onnx_scope *scope, const char *name,
                           ig_value **out_value) {
     const ig_onnx_name *found = name && name[0] ? ig_onnx_find(scope, name) : NULL;
+    bool is_main = !scope->label; /* others' readers take a levelled rank first */
     if (found) {
-        *out_value = found->either ? found->either : found->value;
+        *out_value = found->either && (is_main || !found->value) ? found->either
+                                                                 : found->value;
     }
     if (found && found->ranks_differ && !*out_value) {
         ig_onnx_note(scope->import, ig_onnx_ranks_fail(scope, name, found));
