@@ -1,5 +1,6 @@
 # roles: whatever mixes rows, or looks at how many there are, leaves a graph without roles.
 # run: roles
+# not run: roles are marks; an extent of @lengths_alone has no input
 module @m {
   weight @t : f32[8, 4] = splat(1)
   graph @softmax(%x: f32[B, 4]) -> (f32[B, 4]) {
