@@ -154,5 +154,17 @@ class Server:
     def is_sanitized(self):
         return b"__asan_init" in (BUILD / "ingot-serve").read_bytes()
 
+    def children(self):
+        """The processes that it has started and that have not ended."""
+        found = []
+        for entry in pathlib.Path("/proc").glob("[0-9]*/stat"):
+            try:
+                fields = entry.read_text().rsplit(")", 1)[1].split()
+            except OSError:
+                continue
+            if int(fields[1]) == self.process.pid and fields[0] != "Z":
+                found.append(int(entry.parent.name))
+        return found
+
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))

@@ -22,18 +22,6 @@ RECOMMENDER = """module @bags {
 """
 
 
-def children(server):
-    found = []
-    for entry in pathlib.Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = entry.read_text().rsplit(")", 1)[1].split()
-        except OSError:
-            continue
-        if int(fields[1]) == server.process.pid and fields[0] != "Z":
-            found.append(int(entry.parent.name))
-    return found
-
-
 def facts_of(pid):
     lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
     return dict(line.split(":\t", 1) for line in lines if ":\t" in line)
@@ -45,7 +33,7 @@ def answers(server, model="m"):
 
 
 def is_confined(server):
-    pids = children(server)
+    pids = server.children()
     check("a process a model", len(pids) == 2, pids)
     facts = [facts_of(pid) for pid in pids]
     check("each behind a filter", all(f["Seccomp"].strip() == "2" for f in facts) or
@@ -56,7 +44,7 @@ def is_confined(server):
 
 def survives_kills(server):
     for _ in range(5):
-        pid = children(server)[0]
+        pid = server.children()[0]
         begin = time.monotonic()
         os.kill(pid, signal.SIGKILL)
         said = [answers(server), answers(server, "n")]
@@ -66,7 +54,7 @@ def survives_kills(server):
         check("a kill fails one request at most, at once", len(bad) <= 1 and took < 10 and
               all("signal 9" in str(b) for b in bad), (said, took))
         check("the next succeed", [answers(server), answers(server, "n")] == good)
-        check("in a new process", pid not in children(server) and len(children(server)) == 2)
+        check("in a new process", pid not in server.children() and len(server.children()) == 2)
 
 
 def survives_kills_under_load(server):
@@ -88,7 +76,7 @@ def survives_kills_under_load(server):
     draw = random.Random(1)
     for _ in range(5):
         time.sleep(0.25)
-        for pid in draw.sample(children(server), 1):
+        for pid in draw.sample(server.children(), 1):
             os.kill(pid, signal.SIGKILL)
     for client in clients:
         client.join()
@@ -127,5 +115,5 @@ for _ in range(20):
     answers(outside)
 check("descriptors are flat", outside.await_that(lambda: outside.descriptors() <= held))
 check("an end", outside.stop() == 0 and inside.stop() == 0)
-check("with all processes", not [p for p in children(outside)])
+check("with all processes", not [p for p in outside.children()])
 finish()

@@ -305,19 +305,6 @@ def queues(server, model):
     third.close()
 
 
-def children(server):
-    """Processes that run backends."""
-    found = []
-    for entry in pathlib.Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = entry.read_text().rsplit(")", 1)[1].split()
-        except OSError:
-            continue
-        if int(fields[1]) == server.process.pid and fields[0] != "Z":
-            found.append(int(entry.parent.name))
-    return found
-
-
 def survives(server, model):
     """Jobs that hang, crash or bloat fail, and the next succeed."""
     client = Client(server)
@@ -335,7 +322,7 @@ def survives(server, model):
     call.start()
     time.sleep(0.3)
     begin = time.monotonic()
-    os.kill(children(server)[0], signal.SIGKILL)
+    os.kill(server.children()[0], signal.SIGKILL)
     call.join()
     check("a killed child's job fails within a second", time.monotonic() - begin < 1 and
           "signal 9" in errors(client.log[-1][2])[0], client.log[-1])
@@ -343,7 +330,7 @@ def survives(server, model):
     bad = (HANG, CRASH) if server.is_sanitized() else (HANG, CRASH, BLOAT)
     runs_many(client, good, bad)
     client.close()
-    check("children end with their session", server.await_that(lambda: not children(server)))
+    check("children end with their session", server.await_that(lambda: not server.children()))
 
 
 def runs_many(client, good, bad):
