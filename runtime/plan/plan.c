@@ -85,6 +85,9 @@ static fit judge_sections(const ig_plan_header *header) {
     if (header->header_bytes != end) {
         return FIT_DAMAGED;
     }
+    if (header->section_count > IG_SECTION_COUNT) {
+        return FIT_NEWER;
+    }
     for (uint32_t i = 0; i < header->section_count; i++) {
         uint64_t offset = header->sections[i].offset;
         uint64_t count = header->sections[i].count;
@@ -94,7 +97,7 @@ static fit judge_sections(const ig_plan_header *header) {
             count > (header->plan_bytes - offset) / bytes || count >= IG_NONE) {
             return FIT_DAMAGED;
         }
-        if (i >= IG_SECTION_COUNT || bytes > record_sizes[i]) {
+        if (bytes > record_sizes[i]) {
             return FIT_NEWER;
         }
         result = bytes < record_sizes[i] ? FIT_OLDER : result;
