@@ -242,11 +242,13 @@ static void compute_flow(flow *f, ig_op *op, ig_value *result) {
     ig_graph_destroy(c.to);
 }
 
-/* Guards in bodies keep an op alive; here they were seen to hold. */
+/* Guards in bodies keep an op alive; here they were seen to hold.  A symbol that the op
+ * defines and nobody has learnt may be mentioned elsewhere: dce sees to that. */
 static void erase_computed(const flow *f, ig_block *block) {
     for (ig_op *op = block->last, *before; op; op = before) {
         before = op->prev;
-        if (ig_map_get_id(&f->computed, IG_MAP_PTR(op)) && !ig_op_is_used(op)) {
+        if (ig_map_get_id(&f->computed, IG_MAP_PTR(op)) && !ig_op_is_used(op) &&
+            !ig_symbols_is_definer(&f->symbols, op)) {
             ig_op_erase(op);
         }
     }
