@@ -74,13 +74,15 @@ static void put_global(ig_writer *w, const char *module, const char *name) {
     ig_put(w, "c%s\n%s\n", module, name);
 }
 
-/* An instance whose fields follow, from put_fields to end_fields. */
+/* An instance without its state. */
 static void put_object(ig_writer *w, const char *module, const char *class_name) {
     put_global(w, module, class_name);
     ig_put_bytes(w, ")\x81", 2);
 }
 
-static void put_fields(ig_writer *w) {
+/* An instance whose fields follow, up to end_fields. */
+static void begin_fields(ig_writer *w, const char *module, const char *class_name) {
+    put_object(w, module, class_name);
     ig_put_bytes(w, "}(", 2);
 }
 
@@ -168,16 +170,14 @@ static void put_properties(ig_writer *w, const ig_torch_dtype_info *dtype) {
 }
 
 static void put_tensor_metadata(ig_writer *w, const stored *s) {
-    put_object(w, metadata_module, "TensorStorageMetadata");
-    put_fields(w);
+    begin_fields(w, metadata_module, "TensorStorageMetadata");
     put_text(w, "properties");
     put_properties(w, s->dtype);
     put_text(w, "size");
     put_size(w, s->value->dims, s->value->rank);
     put_text(w, "chunks");
     ig_put_char(w, ']');
-    put_object(w, metadata_module, "ChunkStorageMetadata");
-    put_fields(w);
+    begin_fields(w, metadata_module, "ChunkStorageMetadata");
     put_text(w, "offsets");
     put_size(w, NULL, s->value->rank);
     put_text(w, "sizes");
@@ -199,8 +199,7 @@ static void put_path(writing *w, ig_writer *to, const stored *s) {
 }
 
 static void put_place(ig_writer *w, const stored *s) {
-    put_object(w, metadata_module, "MetadataIndex");
-    put_fields(w);
+    begin_fields(w, metadata_module, "MetadataIndex");
     put_text(w, "fqn");
     put_text(w, s->name);
     put_text(w, "offset");
@@ -208,8 +207,7 @@ static void put_place(ig_writer *w, const stored *s) {
     put_text(w, "index");
     put_integer(w, 0);
     end_fields(w);
-    put_object(w, "torch.distributed.checkpoint.filesystem", "_StorageInfo");
-    put_fields(w);
+    begin_fields(w, "torch.distributed.checkpoint.filesystem", "_StorageInfo");
     put_text(w, "relative_path");
     put_text(w, data_name);
     put_text(w, "offset");
@@ -225,8 +223,7 @@ static ig_str make_metadata(writing *w) {
     ig_writer out;
     ig_writer_init(&out, &w->arena);
     ig_put_bytes(&out, "\x80\x02", 2);
-    put_object(&out, metadata_module, "Metadata");
-    put_fields(&out);
+    begin_fields(&out, metadata_module, "Metadata");
     put_text(&out, "state_dict_metadata");
     ig_put_bytes(&out, "}(", 2);
     for (size_t i = 0; i < w->count; i++) {
