@@ -190,7 +190,7 @@ static ig_status add_list(grower *g, const ig_json *list) {
     return IG_OK;
 }
 
-/* Fields stand in the tree as the class's constructor has them. */
+/* The tree has the fields in the order of the class's constructor. */
 static ig_status add_jagged(grower *g, const ig_pt2_spec *spec) {
     const ig_pt2_jagged *class = spec->jagged;
     size_t fixed = 0, first = g->next_leaf;
@@ -284,7 +284,7 @@ static ig_status read_parameters(grower *g, const ig_json *names) {
                      "its graph has more inputs than its arguments have leaves");
 }
 
-/* ---- what goes into the graph ---- */
+/* ---- the graph's inputs ---- */
 
 static void add_held(ig_pt2_program *p, const char *name, const ig_json *attribute) {
     ig_pt2_held one = { name, ig_json_text(attribute) };
@@ -354,7 +354,7 @@ static ig_status read_inputs(ig_pt2_program *p) {
     return IG_OK;
 }
 
-/* ---- what comes out of it ---- */
+/* ---- its results ---- */
 
 static ig_status read_output(ig_pt2_program *p, const ig_json *spec) {
     static const struct {

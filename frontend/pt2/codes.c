@@ -1,4 +1,5 @@
-/* Numbers and names of the schema of torch.export, and what they are in TorchScript.
+/* Numbers and names of the schema of torch.export, and their equivalents in
+ * TorchScript.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/pt2/codes.h"
 
@@ -86,7 +87,7 @@ static const ig_pt2_form forms[] = {
     { "torch.ops.aten.sym_stride.int", "aten::stride", 2, 0 },
     { "torch.ops.aten.sym_stride.default", "aten::stride", 1, 0 },
     { "torch.ops.aten.sym_storage_offset.default", "aten::storage_offset", 1, 0 },
-    /* What has been found or asked for when the graph was made. */
+    /* Facts found or asked for when the graph was made. */
     { "torch.ops.aten.sym_constrain_range.default", NULL, 0, 0 },
     { "torch.ops.aten.sym_constrain_range_for_size.default", NULL, 0, 0 },
     { "torch.ops.aten._assert_tensor_metadata.default", NULL, 0, 0 },

@@ -60,7 +60,7 @@ static bool read_integer(reader *r) {
     return size > 0 && size < 19;
 }
 
-/* 's0' or "s0", then what is said of it: positive=True, integer=True. */
+/* 's0' or "s0", then the statement about it: positive=True, integer=True. */
 static bool read_symbol(reader *r) {
     skip_blanks(r);
     if (r->at == r->end || (*r->at != '\'' && *r->at != '"')) {

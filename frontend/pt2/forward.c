@@ -1,5 +1,5 @@
 /* The method `forward` of an exported program: arguments taken apart, the graph run,
- * what it writes written, the result put together.
+ * its writes done, the result put together.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/pt2/call.h"
 
@@ -34,7 +34,7 @@ static ig_status go_on(ig_ts_eval *eval, void *user) {
     return IG_OK;
 }
 
-/* What the program was made for must be what it is called with. */
+/* The program must be called with the values that it was made for. */
 static ig_status check_constant(running *r, const char *path, const ig_json *leaf,
                                 const ig_ts_value *given) {
     ig_ts_eval *eval = r->scope.eval;
@@ -104,7 +104,7 @@ static ig_status bind_jagged(running *r, const ig_pt2_spec *spec, const char *pa
     return IG_OK;
 }
 
-/* Item `index` of what stands for the container. */
+/* Item `index` of the container's representation. */
 static ig_status item_of(const running *r, const ig_pt2_spec *spec, const char *path,
                          const ig_ts_value *value, size_t index, ig_ts_value *out) {
     bool is_list = value->kind == IG_TS_TUPLE || value->kind == IG_TS_LIST;
@@ -175,7 +175,7 @@ static ig_status bind_held(running *r, const ig_ts_value *self) {
 
 /* ---- results ---- */
 
-/* Writes what is to be written; the others are leaves of the result. */
+/* Does the pending writes; the others are leaves of the result. */
 static ig_status take_outputs(running *r, const ig_ts_value *self,
                               ig_ts_value *leaves) {
     for (size_t i = 0; i < r->program->outputs.count; i++) {
@@ -301,7 +301,7 @@ static void survey_forward(ig_ts_eval *eval, void *user, ig_python_look *look) {
     ig_pt2_survey(eval, ((ig_pt2_program *)user)->graph, look);
 }
 
-/* ---- what is declared ---- */
+/* ---- declarations ---- */
 
 static void declare_records(ig_code *code, const ig_pt2_spec *spec) {
     for (size_t i = 0; i < spec->count; i++) {

@@ -6,7 +6,7 @@
  *         _all_bases=[a, b])
  *
  * The arguments x and y that are written to are views of new copies of the bases; the
- * results are those of the operator, and behind them the copies:
+ * results are those of the operator, and after them the copies:
  *
  *     base = torch.clone(a)
  *     base0 = torch.clone(b)
@@ -24,7 +24,7 @@
 
 enum { PLACE = 3 }; /* size, stride, offset */
 
-/* A view whose elements do not follow a slice: written back behind the call. */
+/* A view whose elements do not follow a slice: written back after the call. */
 typedef struct strided_view {
     int64_t base;
     ig_ts_value view, place[PLACE];
@@ -41,7 +41,7 @@ typedef struct functionalized {
     IG_VEC(strided_view) strided;
 } functionalized;
 
-/* ---- what the node is given ---- */
+/* ---- the node's arguments ---- */
 
 static const char *input_name(const functionalized *f, size_t index) {
     return ig_json_text(ig_json_get(&f->inputs->as.list.items[index], "name"));
@@ -94,7 +94,7 @@ static ig_status copy_bases(functionalized *f, const ig_json *list) {
 
 /* ---- views of them ---- */
 
-/* Do the elements of a value lie row-major, as ours do?  Extents and strides are of its
+/* Are the elements of a value row-major, as ours are?  Extents and strides are of its
  * meta data; open ones are not told. */
 static bool is_row_major(const functionalized *f, const char *name) {
     const ig_json *value = ig_json_get(ig_json_get(f->scope->graph, "tensor_values"),
@@ -118,7 +118,7 @@ static bool is_row_major(const functionalized *f, const char *name) {
     return true;
 }
 
-/* A copy of the elements, which goes back behind the call. */
+/* A copy of the elements, which goes back after the call. */
 static ig_status make_strided(functionalized *f, const char *prefix, int64_t base,
                               ig_ts_value *out) {
     strided_view view = { .base = base };

@@ -156,7 +156,7 @@ static bool is_named(const ig_json *input, size_t index) {
            (is_told ? kind != POSITIONAL : index > 0);
 }
 
-/* The names of the arguments behind the positional ones. */
+/* The names of the arguments after the positional ones. */
 static const char **argument_names(ig_arena *arena, const ig_json *inputs,
                                    uint32_t *out_positional) {
     size_t count = ig_json_count(inputs), at = 0;
@@ -303,7 +303,7 @@ ig_status ig_pt2_nodes(ig_pt2_scope *scope) {
     return IG_OK;
 }
 
-/* ---- what a graph calls ---- */
+/* ---- calls of a graph ---- */
 
 static void survey_node(ig_ts_eval *eval, const ig_json *inputs, const char *name,
                         const ig_location *where, ig_python_look *look) {

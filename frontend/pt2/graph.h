@@ -3,10 +3,10 @@
  *
  *     %linear = torch.ops.aten.linear.default(%x, %p_fc_weight, %p_fc_bias)
  *
- * calls the operator "aten::linear" with the values of these names, and names what it
- * gives.  So operators, views, writes in place and control flow mean here what they
- * mean in TorchScript, by the same rows.  Values are names of the frame; the graph of a
- * branch or a loop has names of its own there, behind a prefix.
+ * calls the operator "aten::linear" with the values of these names, and names its
+ * results.  So operators, views, writes in place and control flow have their meaning in
+ * TorchScript, by the same rows.  Values are names of the frame; the graph of a branch
+ * or a loop has names of its own there, after a prefix.
  */
 #ifndef IG_FRONTEND_PT2_GRAPH_H
 #define IG_FRONTEND_PT2_GRAPH_H
@@ -48,7 +48,7 @@ const char *ig_pt2_union(const ig_json *value, const ig_json **out_member);
 const char *ig_pt2_argument_name(const ig_json *argument);
 ig_status ig_pt2_argument(const ig_pt2_scope *scope, const ig_json *argument,
                           ig_ts_value *out_value);
-/* What the Argument's kind says of the type; NULL: nothing. */
+/* The type by the Argument's kind; NULL: nothing. */
 const ig_script_type *ig_pt2_argument_type(ig_script_types *types,
                                            const ig_json *argument);
 /* A list of tensors, whose type an empty one does not tell. */
@@ -61,7 +61,7 @@ const char *ig_pt2_operator(ig_arena *arena, const char *target);
 /* An operator of one result. */
 ig_status ig_pt2_call(const ig_pt2_scope *scope, const char *name,
                       const ig_ts_value *args, uint32_t count, ig_ts_value *out_value);
-/* What a call gave goes to the names of `outputs`. */
+/* The results of a call go to the names of `outputs`. */
 ig_status ig_pt2_bind(const ig_pt2_scope *scope, const ig_json *outputs,
                       size_t output_count, const ig_ts_value *results, uint32_t count);
 /* The names of a node's results, one by one; NULL for those that nobody uses. */
@@ -69,8 +69,8 @@ const char **ig_pt2_result_names(ig_arena *arena, const ig_json *node,
                                  size_t *out_count);
 /* All nodes of the scope's graph, whose inputs are set. */
 ig_status ig_pt2_nodes(ig_pt2_scope *scope);
-/* Tells what operators a graph calls, and those in it; `look` NULL: notes in the module
- * where they stand. */
+/* Tells what operators a graph calls, and those in it; `look` NULL: notes their
+ * positions in the module. */
 void ig_pt2_survey(ig_ts_eval *eval, const ig_json *graph, ig_python_look *look);
 
 /* A node whose target is a higher-order operator (higher_order.c). */

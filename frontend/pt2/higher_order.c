@@ -200,7 +200,7 @@ static void start_carried(looping *l, const ig_pt2_values *initial) {
     set_carried(l, initial);
 }
 
-/* What is carried, with room for `more`. */
+/* The carried values, with room for `more`. */
 static ig_pt2_values get_carried(const looping *l, size_t more) {
     ig_pt2_values out = room_for(l->h, l->carried + more);
     for (size_t i = 0; i < l->carried; i++) {
@@ -275,7 +275,7 @@ static void start_lists(looping *l, size_t count) {
     }
 }
 
-/* Slices of what is scanned, along axis 0. */
+/* Slices of the scanned tensors, along axis 0. */
 static ig_status add_slices(const looping *l, ig_pt2_values *given) {
     const ig_ts_value *trip = ig_ts_name_get(l->h->eval->frame, l->trip);
     assert(trip && "the loop sets it");
@@ -287,7 +287,7 @@ static ig_status add_slices(const looping *l, ig_pt2_values *given) {
     return IG_OK;
 }
 
-/* The graph gives the carried values, then what is gathered. */
+/* The graph gives the carried values, then the gathered ones. */
 static ig_status run_scan_trip(ig_ts_eval *eval, void *user, ig_ts_value *out_test) {
     const looping *l = user;
     ig_pt2_values given, values;

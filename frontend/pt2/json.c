@@ -163,7 +163,7 @@ ig_status ig_json_read(ig_context *context, ig_arena *arena, const ig_location *
     text = quote_words(arena, text);
     errno = 0;
     json_t *json = json_loadb(text.data, text.size, JSON_ALLOW_NUL, &error);
-    if (errno == ENOMEM) { /* jansson may have left out what it had no memory for */
+    if (errno == ENOMEM) { /* jansson may have left out values for lack of memory */
         json_decref(json);
         return refuse_memory(context, where, text);
     }

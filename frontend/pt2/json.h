@@ -38,7 +38,7 @@ struct ig_json {
     } as;
 };
 
-/* What is wrong is reported at `where`, with the line of the text.  Nested more than
+/* Errors are reported at `where`, with the line of the text.  Nested more than
  * limits.source_depth deep: IG_LIMIT. */
 ig_status ig_json_read(ig_context *context, ig_arena *arena, const ig_location *where,
                        ig_str text, const ig_json **out_value);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is known to be a container of one of our kinds. */
+/* Values known to be containers of one of our kinds. */
 static const struct type_row {
     const char *type;
     ig_pt2_spec_kind kind;

@@ -23,7 +23,7 @@ typedef enum ig_pt2_spec_kind {
 typedef struct ig_pt2_jagged {
     const char *type;       /* as a spec names it */
     const char *class_name; /* "KeyedJaggedTensor" */
-    ig_node_kind node;      /* what it is among trees */
+    ig_node_kind node;      /* its kind among trees */
     const char *fixed[2];   /* fields that the spec's context says */
     bool is_keyed_tensor;   /* the one item is `values` */
 } ig_pt2_jagged;
@@ -56,7 +56,7 @@ size_t ig_pt2_spec_leaves(const ig_pt2_spec *spec);
 
 /* ---- TorchRec's classes (jagged.c) ---- */
 
-/* What a JAGGED spec's items are; those that follow have to be None. */
+/* The meaning of a JAGGED spec's items; those that follow have to be None. */
 enum {
     IG_PT2_VALUES,
     IG_PT2_WEIGHTS,

@@ -94,7 +94,7 @@ static const char *limit_of(void *user, ig_str module, ig_str name) {
 }
 
 /* What torch.save put into an entry; nothing of it is run.  `foreign`: where one
- * unknown name may stand; NULL: none may. */
+ * unknown name may be; NULL: none may. */
 static ig_status read_pickled(reader *r, ig_archive_entry *entry, foreign_name *foreign,
                               ig_py **out_value) {
     ig_archive *inner;
@@ -205,7 +205,7 @@ static bool read_meta(reader *r, const ig_json *meta, ig_py_tensor *out) {
            ig_pt2_layout_code(layout) >= 0;
 }
 
-/* An empty entry stands for a tensor without data (torch's fake tensors): zeros. */
+/* An empty entry means a tensor without data (torch's fake tensors): zeros. */
 static ig_status fill_empty(reader *r, ig_py_tensor *tensor) {
     int64_t bytes;
     if (!ig_torch_dtype_bytes(tensor->dtype, tensor->count, &bytes) ||

@@ -115,7 +115,7 @@ static bool has_root(ig_str name, ig_str root) {
     return name.size >= root.size && memcmp(name.data, root.data, root.size) == 0;
 }
 
-/* The first folder of the first entry, when all entries lie below it or it holds a
+/* The first folder of the first entry, when all entries are below it or it holds a
  * version (then the others are strangers, such as an archiver's own). */
 static ig_str find_root(const ig_zip_entry *entries, uint64_t count) {
     const char *slash = count ? memchr(entries[0].name.data, '/', entries[0].name.size)
@@ -303,7 +303,7 @@ ig_status ig_archive_need(ig_archive *archive, ig_str name,
                          "the archive has no entry '%.*s'", IG_STR_ARG(name));
 }
 
-/* A limit that was set counts as it stands. */
+/* A limit that was set counts unchanged. */
 static uint64_t most_inflated(const ig_archive *archive) {
     int64_t limit = archive->context->limits.inflate_bytes;
     uint64_t plain = PLAIN_INFLATED + archive->bytes.size * PLAIN_DEFLATE_RATIO;

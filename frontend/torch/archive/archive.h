@@ -12,9 +12,9 @@
  * borrowed part of it; a deflated one is inflated into the arena when it is first read.
  * An archive owns nothing but arena memory: there is no close.
  *
- * All entries lie below one root folder, which is *not* the file's name (users rename
- * files): it is what stands before the first '/' of the first entry, when that holds
- * for every entry.  Names here come without it.
+ * All entries are below one root folder, which is *not* the file's name (users rename
+ * files): it is the part before the first '/' of the first entry, when every entry has
+ * the same.  Names here come without it.
  *
  * Nothing in the file is trusted.  Our own walk over the central directory checks every
  * number, every local header, overlaps, double and escaping names; libzip with
@@ -35,7 +35,7 @@ typedef enum ig_archive_format {
 
 typedef struct ig_archive_entry {
     ig_str name;           /* without the root folder; zero-terminated */
-    uint64_t size, packed; /* bytes, inflated and as they lie in the file */
+    uint64_t size, packed; /* bytes, inflated and as in the file */
     uint64_t offset;       /* of the data, in the file */
     uint32_t crc;          /* 0: not recorded (torch can be told so) */
     uint16_t method;       /* 0 stored, 8 deflated */
@@ -66,14 +66,14 @@ typedef struct ig_archive {
 /* An entry's content. */
 typedef struct ig_archive_span {
     ig_str bytes;
-    int64_t offset; /* where they lie in the file; -1: in the arena only */
+    int64_t offset; /* their position in the file; -1: in the arena only */
 } ig_archive_span;
 
 /* The format of `bytes`, from the content alone; never reports.  A zip's directory is
- * searched for telling names, loosely: open is what judges, and says what is wrong with
- * a zip that is cut or damaged (sniffed as damaged_zip). */
+ * searched for telling names, loosely: open judges, and names the defect of a zip that
+ * is cut or damaged (sniffed as damaged_zip). */
 ig_archive_format ig_archive_sniff(ig_str bytes);
-/* "a TorchScript archive", and what to do instead or NULL when it can be read. */
+/* "a TorchScript archive", and advice, or NULL when it can be read. */
 const char *ig_archive_format_words(ig_archive_format format);
 const char *ig_archive_format_advice(ig_archive_format format);
 /* Reports that `file` is of a format that is not read (UNSUPPORTED; INVALID where it is

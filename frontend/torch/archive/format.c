@@ -55,7 +55,7 @@ enum {
 };
 
 typedef struct mark_row {
-    const char *name; /* with a final '/': what is below it */
+    const char *name; /* with a final '/': the entries below it */
     uint32_t mark;
 } mark_row;
 

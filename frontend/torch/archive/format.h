@@ -5,7 +5,7 @@
 
 #include "frontend/torch/archive/archive.h"
 
-/* Adds what an entry's name (without root) tells to the set `*marks`. */
+/* Adds the facts that an entry's name (without root) tells to the set `*marks`. */
 void ig_archive_mark(ig_str name, uint32_t *marks);
 /* The format of an archive with these marks. */
 ig_archive_format ig_archive_format_of(uint32_t marks);

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * An entry is inflated as a zip of its own: our header, the borrowed data, our
- * directory, given to libzip as three pieces.  So nothing has to stay open, and what is
- * inflated are the very bytes that our walk has found.
+ * directory, given to libzip as three pieces.  So nothing has to stay open, and it
+ * inflates the very bytes that our walk has found.
  *
  * Where libzip gets no memory it may say that an archive is damaged; errno, which we
  * clear before, tells the two apart.

@@ -42,7 +42,7 @@ static bool is_record(ig_str bytes, uint64_t at, uint32_t signature) {
     return u32_at(bytes, at) == signature;
 }
 
-/* Does [at, at + size) lie before `end`? */
+/* Does [at, at + size) are before `end`? */
 static bool fits_before(uint64_t at, uint64_t size, uint64_t end) {
     return at <= end && size <= end - at;
 }

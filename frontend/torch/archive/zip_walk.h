@@ -10,7 +10,7 @@ typedef struct ig_zip_walk {
     uint64_t count;      /* entries, as the end record says */
     uint64_t begin, end; /* of the directory */
     uint64_t at;         /* the next header */
-    const char *wrong;   /* what is wrong where a call returned false */
+    const char *wrong;   /* the defect where a call returned false */
     bool is_foreign;     /* … and it is not damage: a feature that we lack */
 } ig_zip_walk;
 

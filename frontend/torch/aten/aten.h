@@ -103,7 +103,7 @@ enum {
     IG_ATEN_WITH_ROOT = 4,
     IG_ATEN_WITH_MEAN = 8,
 };
-enum { /* batch_norm; norm.c has what each takes and gives */
+enum { /* batch_norm; norm.c has the arguments and results of each */
        IG_ATEN_BATCH_NORM,
        IG_ATEN_BATCH_NATIVE,
        IG_ATEN_BATCH_RUNNING, /* applies running statistics */

@@ -108,7 +108,7 @@ ig_value *ig_aten_view_bits(ig_ts_call *call, ig_value *x, ig_dtype to) {
     return ig_aten_bitcast(call, own, to);
 }
 
-/* Complex elements lie as their two parts: as many reals along the last axis. */
+/* Complex elements are stored as their two parts: as many reals along the last axis. */
 static ig_value *merge_parts(ig_ts_call *call, ig_value *x) {
     uint32_t rank = x->type->rank;
     ig_dim dims[IG_TENSOR_RANK];

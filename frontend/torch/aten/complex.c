@@ -244,7 +244,7 @@ ig_status ig_ts_op_complex_part(ig_ts_call *call) {
     return IG_OK;
 }
 
-/* isreal(self): all that is not complex, and what has no imaginary part */
+/* isreal(self): all that is not complex, and values without imaginary part */
 ig_status ig_ts_op_isreal(ig_ts_call *call) {
     if (is_complex(call, 0)) {
         parts x = ig_aten_complex_parts(call, 0, part_dtype(call, 1));
@@ -257,7 +257,7 @@ ig_status ig_ts_op_isreal(ig_ts_call *call) {
                         ig_expr_expand(call->e, yes, x->type->rank, x->type->dims));
 }
 
-/* The same memory: complex numbers lie as their two parts. */
+/* The same memory: complex numbers are stored as their two parts. */
 static ig_status give_twin(ig_ts_call *call, const ig_torch_dtype_info *dtype) {
     ig_ts_tensor *twin = IG_NEW(call->arena, ig_ts_tensor);
     *twin = *ig_ts_peek(call, 0);

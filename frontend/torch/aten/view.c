@@ -74,7 +74,7 @@ ig_value *ig_aten_diagonal(ig_ts_call *call, ig_value *x, int64_t offset, uint32
     ig_module *module = call->module;
     ig_dim rows = ig_expr_extent(call->e, x, a);
     ig_dim columns = ig_expr_extent(call->e, x, b);
-    offset = offset < -INT32_MAX ? -INT32_MAX : offset; /* none lies there */
+    offset = offset < -INT32_MAX ? -INT32_MAX : offset; /* none is there */
     offset = offset > INT32_MAX ? INT32_MAX : offset;
     ig_dim down = ig_dim_const(module, offset < 0 ? -offset : 0);
     ig_dim right = ig_dim_const(module, offset > 0 ? offset : 0);

@@ -54,7 +54,7 @@ ig_status ig_ts_values_equal(ig_ts_eval *eval, const ig_ts_value *a,
 /* `item in container`, of a list, tuple, set, dict or text. */
 ig_status ig_ts_contains(ig_ts_eval *eval, const ig_ts_value *item,
                          const ig_ts_value *container, ig_ts_value *out);
-/* not *value, which is what the two above give. */
+/* not *value, which the two above give. */
 ig_status ig_ts_negate(ig_ts_eval *eval, ig_ts_value *value);
 
 /* ---- sets, which are lists here (set.c) ---- */

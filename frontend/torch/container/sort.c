@@ -43,8 +43,8 @@ static bool is_plain_list(const ig_ts_value *value) {
     return is_list && !value->as.list->poison && !value->as.list->stack;
 }
 
-/* As Python has it: two lists by the first items that differ, and then by length.  What
- * cannot be compared may stand behind those.  False: it may not. */
+/* As Python has it: two lists by the first items that differ, and then by length.
+ * Items that cannot be compared may follow those.  False: it may not. */
 static bool compare_items(const ig_ts_value *a, const ig_ts_value *b, int depth,
                           int *out_order) {
     if (a->kind != b->kind || !is_plain_list(a) || !is_plain_list(b) || depth == 0) {

@@ -10,7 +10,7 @@ static ig_str part_of_text(ig_str s, size_t from, size_t to) {
     return (ig_str){ s.data + from, to - from };
 }
 
-/* Where `what` stands in s[0:end], from the left or the right; end when nowhere. */
+/* The position of `what` in s[0:end], from the left or the right; end when nowhere. */
 static size_t find_text(ig_str s, ig_str what, size_t end, bool from_right) {
     size_t found = end;
     for (size_t i = 0; i + what.size <= end; i++) {

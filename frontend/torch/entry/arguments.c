@@ -484,7 +484,7 @@ static ig_status parse_trees(const ig_ts_entry *entry, ig_node_list *trees) {
     return IG_OK;
 }
 
-/* Parameters behind a `*` are given by name. */
+/* Parameters after a `*` are given by name. */
 static void pass_keywords(const ig_ts_entry *entry, ig_ts_arguments *out) {
     const ig_function *method = entry->method;
     out->names = IG_NEW_ARRAY(entry->eval->arena, const char *, method->param_count);

@@ -1,12 +1,12 @@
-/* What a call changes and its caller can see: inputs, and what the modules hold.
+/* Changes by a call that its caller can see: inputs, and values in modules.
  * SPDX-License-Identifier: Apache-2.0
  *
  * The journal has every holder that changed.  A buffer that was written to is state by
  * its storage.  A value that was replaced, an attribute's or an item's of a list or a
  * dict, outlives the call in one of two ways: a tensor's content goes to the storage of
- * the tensor that it replaces; a number is carried (carried.c).  What can outlive in
- * neither way - a list that grows, a string - is refused, since the next call would
- * begin with what the archive holds.
+ * the tensor that it replaces; a number is carried (carried.c).  A change that can
+ * outlive in neither way - a list that grows, a string - is refused, since the next
+ * call would begin with the archive's value.
  */
 #include "frontend/torch/entry/entry.h"
 
@@ -86,7 +86,7 @@ static bool is_own(const ig_ts_entry *entry, const ig_ts_storage *storage, size_
 }
 
 /* Two attributes that share memory from now on would have to share it in the next call,
- * where what is written to one is seen in the other. */
+ * where a write to one is seen in the other. */
 static ig_status check_sharing(const ig_ts_entry *entry) {
     for (size_t i = 0; i < entry->kept.count; i++) {
         const ig_ts_kept *kept = &entry->kept.items[i];

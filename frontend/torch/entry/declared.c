@@ -1,9 +1,9 @@
-/* What a file declares about its arguments, and what the caller gives.
+/* A file's declarations about its arguments, and the caller's specifications.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Both are trees of the same form.  A symbol that the file declares becomes what the
- * caller gives in its place, a number or a symbol of the caller's; then every declared
- * extent either says what the one given is, or contradicts it.
+ * Both are trees of the same form.  A symbol that the file declares becomes the
+ * caller's specification in its place, a number or a symbol of the caller's; then every
+ * declared extent either equals the given one, or contradicts it.
  */
 #include "frontend/torch/entry/entry.h"
 

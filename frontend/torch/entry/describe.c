@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The pickled values are walked once: modules by their classes, tensors as parameters
- * (what the class calls so) or others, tables of the classes that are embeddings and of
+ * (by the class's own list) or others, tables of the classes that are embeddings and of
  * FBGEMM's look-ups.  Methods come from the source of the root's class.
  */
 #include "frontend/torch/entry/describe.h"
@@ -129,7 +129,7 @@ static ig_status walk_object(describer *d, const ig_py *value, const char *path)
     return state ? walk_state(d, state, class, path) : IG_OK;
 }
 
-/* Depth is bounded by the pickle's own; what is shared is walked once. */
+/* Depth is bounded by the pickle's own; shared values are walked once. */
 static ig_status walk_value(describer *d, const ig_py *value, const ig_class *owner,
                             const char *name, const char *path) {
     bool is_leaf = value->kind < IG_PY_LIST;
@@ -185,7 +185,7 @@ static void put_argument(describer *d, const ig_param *param, ig_writer *out) {
     ig_put(out, "}");
 }
 
-/* Does the archive say what each argument is like, by a trace or a default? */
+/* Does the archive describe each argument, by a trace or a default? */
 static bool is_typed(const describer *d, const ig_function *method, const char *name) {
     const ig_py *traced = d->program->traced ? ig_py_get(d->program->traced, name)
                                              : NULL;

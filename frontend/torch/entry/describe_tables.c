@@ -8,8 +8,8 @@
  *     y = ops.fbgemm.int_nbit_split_embedding_codegen_lookup_function(…)
  *
  * Whatever is written otherwise is not listed.  Names are those of the IR: w.t0, w.t1.
- * How many rows a table has is what a bounds_check_indices of as many tables says, else
- * what fits before the next table.
+ * A table's number of rows comes from a bounds_check_indices of as many tables, else
+ * from the distance to the next table.
  */
 #include "frontend/torch/entry/describe.h"
 

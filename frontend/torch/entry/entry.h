@@ -3,9 +3,9 @@
  *
  *     traced.c   traced inputs as trees
  *     arguments.c trees -> values of the arguments, one graph argument a leaf
- *     example.c   what a missing argument could be, for the message
+ *     example.c   a possible value of a missing argument, for the message
  *     carried.c   attributes that become something else and outlive the call
- *     declared.c  what a file declares about its arguments, and what the caller gives
+ *     declared.c  a file's declarations about its arguments, and the caller's
  *     results.c   the result -> trees and leaves
  *     changes.c   changed inputs; attributes and containers that outlive the call
  */
@@ -91,9 +91,9 @@ bool ig_ts_carried_note_extents(ig_ts_entry *entry, const ig_ts_place *place,
 /* The same for a buffer that the call changes, where its value was used at import. */
 void ig_ts_carried_note_buffer(ig_ts_entry *entry, const ig_ts_storage *storage);
 bool ig_ts_carried_has(const ig_ts_entry *entry, const ig_ts_place *place);
-/* What lies there now; NULL: nothing. */
+/* The value there now; NULL: nothing. */
 ig_ts_value *ig_ts_place_get(const ig_ts_entry *entry, const ig_ts_place *place);
-/* Arguments for what is known to be carried; the call; their values after it. */
+/* Arguments for values known to be carried; the call; their values after it. */
 ig_status ig_ts_carried_begin(ig_ts_entry *entry);
 ig_status ig_ts_carried_call(ig_ts_entry *entry, const ig_ts_arguments *arguments,
                              ig_ts_value *out_result);
@@ -112,7 +112,7 @@ ig_status ig_ts_entry_declared(const ig_ts_entry *entry, ig_node_list *trees);
 void ig_ts_entry_example(const ig_param *param, ig_writer *out);
 /* The same without the option: "x=f32[B, 13]". */
 void ig_ts_argument_example(const ig_param *param, ig_writer *out);
-/* A tree that says what a traced input was like; false: it does not tell. */
+/* A tree that describes a traced input; false: it does not tell. */
 bool ig_ts_traced_tree(ig_ts_eval *eval, const char *name, const ig_py *value,
                        ig_node_list *out_nodes);
 /* Adds the tree of the result, and its leaves to entry->results. */

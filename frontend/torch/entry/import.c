@@ -10,8 +10,8 @@
 
 /* ---- state ---- */
 
-/* Each buffer that outlives the call is an argument from the first read on; what it
- * begins with is the weight that stood there. */
+/* Each buffer that outlives the call is an argument from the first read on; it begins
+ * with the weight that was there. */
 static ig_status thread_state(ig_ts_entry *entry) {
     ig_ts_eval *eval = entry->eval;
     ig_graph *graph = eval->graph;
@@ -114,7 +114,7 @@ static ig_status run_entry(ig_ts_entry *entry) {
     IG_TRY(ig_ts_entry_result(entry, result));
     IG_TRY(ig_ts_entry_changes(entry, &level));
     if (entry->carried->count > entry->known) {
-        return IG_OK; /* begins again with what was found */
+        return IG_OK; /* begins again with the findings */
     }
     IG_TRY(ig_ts_carried_end(entry));
     return finish_graph(entry);

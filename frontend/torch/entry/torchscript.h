@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * An archive stores neither ranks nor element types of its inputs, so each argument of
- * the call needs a tree that says them (ir/signature.h): the caller's, else what
- * the archive's traced inputs were like.  Where neither says anything the error lists
- * what is needed with an example of the command line.
+ * the call needs a tree that says them (ir/signature.h): the caller's, else those of
+ * the archive's traced inputs.  Where both are silent the error lists the missing facts
+ * with an example of the command line.
  *
  *     x     f32[B, 13]                       names of extents are symbols
  *     n     3                                numbers, strings, None are fixed
@@ -12,12 +12,12 @@
  *     f     kjt(keys=["a", "b"], values=i64[V], lengths=i64[L], weights=none)
  *     p     record(x=f32[3], y=f32[3])       any class name does for a named tuple
  *
- * What the graph of the entry says (ir/graph.h):
+ * Facts in the graph of the entry (ir/graph.h):
  *   - an argument for each leaf of the arguments' trees, in order, used or not;
  *   - a result for each leaf of the result's tree; then one for each tensor argument
- *     that the call changes (`after` of the signature: what it is after the call);
+ *     that the call changes (`after` of the signature: its value after the call);
  *   - state: attributes that the call changes are the last arguments and results
- *     (graph->states names the weights that hold what they begin with);
+ *     (graph->states names the weights that hold their first values);
  *   - graph->signature is the tree, graph->arg_names are the leaves' paths
  *     (ig_node_path), graph->result_names those of the result where they have any.
  */
@@ -42,8 +42,7 @@ typedef struct ig_torchscript_options {
     /* Row-wise shards with mean pooling: divide by the ids of the whole bag, which is
      * right, where the archive adds the shards' means. */
     bool fixes_rowwise_mean;
-    const ig_module
-        *functions; /* operators of the user (compose/custom.h), or NULL */
+    const ig_module *functions; /* operators of the user (compose/custom.h), or NULL */
     /* Of a function without source (.pt2): arguments, weights and the locations of its
      * nodes, and nothing that is computed. */
     bool is_outline;
@@ -77,8 +76,8 @@ ig_status ig_import_program(ig_context *context, ig_ts_program_opener open,
                             const ig_torchscript_options *options,
                             ig_module **out_module);
 
-/* Appends what an archive holds, as JSON, without running its program: methods with
- * arguments, modules, tensors, tables.  All it needs lies in `arena`. */
+/* Appends an archive's content, as JSON, without running its program: methods with
+ * arguments, modules, tensors, tables.  All its memory is in `arena`. */
 ig_status ig_torchscript_describe(ig_context *context, ig_arena *arena,
                                   const char *path, ig_str bytes, ig_writer *out);
 /* The same of a torch.package, as text for people. */

@@ -1,7 +1,7 @@
 /* Tensors of which the run decides whose memory they share.
  * SPDX-License-Identifier: Apache-2.0
  *
- * What an `if` of the run chooses between two tensors is a storage of its own that
+ * The tensor that an `if` of the run chooses from two has its own storage, which
  * remembers both:
  *
  *     c = a if s > 0 else b      reading c: its own content, or where a or b was
@@ -10,24 +10,26 @@
  *                                to a and where(s > 0, b, c) to b
  *
  * Where that is not possible - a loop carries the tensor, a branch in a branch made it
- * - an alias tells what it may share memory with: it is right until that is written to.
+ * - an alias names the storages it may share memory with: it is right until that is
+ * written to.
  */
 #ifndef IG_FRONTEND_TORCH_EVAL_CHOICE_H
 #define IG_FRONTEND_TORCH_EVAL_CHOICE_H
 
 #include "frontend/torch/eval/eval.h"
 
-/* A condition of the run, and what is chosen; a side that is NULL was made there. */
+/* A condition of the run, and the chosen tensors; a side that is NULL was made
+ * there. */
 struct ig_ts_choice {
     ig_value *condition;
     const ig_ts_tensor *sides[2];
     uint32_t depth; /* of choices in choices */
 };
 
-/* An `if`, as seen from behind it. */
+/* An `if`, as seen after it. */
 typedef struct ig_ts_fork {
     ig_op *op;
-    uint64_t start;        /* what was born later was born in the branches */
+    uint64_t start;        /* a later birth is one in the branches */
     uint32_t first_symbol; /* symbols from here on are theirs */
 } ig_ts_fork;
 
@@ -35,26 +37,26 @@ typedef struct ig_ts_fork {
 bool ig_ts_choice_make(ig_ts_eval *eval, const ig_ts_fork *fork,
                        const ig_ts_tensor *merged, const ig_ts_tensor *const sides[2]);
 
-/* Can a view that a branch made of an older tensor be read behind the branch?  Its
+/* Can a view that a branch made of an older tensor be read after the branch?  Its
  * steps may index by values of the branch; constants among these are made anew. */
 bool ig_ts_can_hoist(ig_ts_eval *eval, const ig_ts_fork *fork,
                      const ig_ts_tensor *view);
 const ig_ts_tensor *ig_ts_hoist(ig_ts_eval *eval, const ig_ts_fork *fork,
                                 const ig_ts_tensor *view);
-/* What both sides hold is what it holds, from here on. */
+/* It holds the contents of both sides from here on. */
 void ig_ts_choice_seal(ig_ts_storage *storage);
 /* Brings the content up to date; nothing for other storages. */
 ig_status ig_ts_choice_refresh(ig_ts_eval *eval, ig_ts_storage *storage);
 /* Writes the content to the side that was chosen. */
 ig_status ig_ts_choice_spread(ig_ts_eval *eval, ig_ts_storage *storage);
-/* `chosen` where side k is what the run chose, at the builder. */
+/* `chosen` where the run chose side k, at the builder. */
 ig_value *ig_ts_choice_pick(ig_ts_eval *eval, const ig_ts_choice *choice, uint32_t k,
                             ig_value *chosen, ig_value *other);
 /* Was a side written to since? */
 bool ig_ts_choice_is_stale(const ig_ts_storage *storage);
 
-/* What the tensors (or NULL) may share memory with of all that was born before `start`;
- * NULL: nothing. */
+/* The choices that the tensors (or NULL) may share memory with of all that was born
+ * before `start`; NULL: nothing. */
 ig_ts_alias *ig_ts_alias_of(ig_ts_eval *eval, const ig_ts_tensor *const *tensors,
                             uint32_t count, uint64_t start);
 /* What `alias` tells holds from here on. */

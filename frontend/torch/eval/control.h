@@ -42,7 +42,7 @@ ig_status ig_ts_run_trips(ig_ts_eval *eval, ig_ts_value trips, ig_ts_loop *loop)
 
 /* ---- two states made one (merge.c) ---- */
 
-/* One side of a merge: where its values are made and what it changed. */
+/* One side of a merge: where its values are made and which places it changed. */
 typedef struct ig_ts_side {
     ig_builder builder;
     const ig_ts_level *level;
@@ -76,8 +76,8 @@ typedef struct ig_python_look ig_python_look;
 typedef struct ig_ts_native {
     /* The present frame holds the parameters, and takes the result. */
     ig_status (*run)(ig_ts_eval *eval, void *user);
-    /* Tells ig_python_survey_call what operators it calls; `look` NULL: notes where
-     * they stand in the module. */
+    /* Tells ig_python_survey_call what operators it calls; `look` NULL: notes their
+     * positions in the module. */
     void (*survey)(ig_ts_eval *eval, void *user, ig_python_look *look);
     void *user;
 } ig_ts_native;

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* What a call gives for an argument of this type. */
+/* The value that a call gives for an argument of this type. */
 static const char *word_of(const ig_type *type) {
     return type->rank                  ? "Tensor"
            : type->dtype == IG_DT_i64  ? "int"

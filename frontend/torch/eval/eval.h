@@ -4,18 +4,18 @@
  *
  *     frame.c       names of functions, errors, steps
  *     call.c        calls of operators: overload, in-place forms, results
- *     control.c     if on what is not known
- *     loop.c        loops on what is not known
+ *     control.c     if on unknown conditions
+ *     loop.c        loops of unknown trips
  *     raise.c       exceptions that the run decides about
  *     merge.c       two states of the heap made one
- *     poison.c      what the two do not agree about
+ *     poison.c      values on which the two disagree
  *     value.c       names, types and equality of values
  *     heap.c        values with identity, and the journal of their changes
  *     storage.c     tensors: reading views, writing through them
  *     weight.c      tensors of the archive
  *     choice.c      tensors that are one of two, as the run chooses
- *     stride.c      where the elements of views lie
- *     layout.c      where those of results lie
+ *     stride.c      positions of the elements of views
+ *     layout.c      positions of the elements of results
  *     share.c       results that ought to be views, or copies
  *     number.c      numbers, known and not
  *     promote.c     result types
@@ -55,7 +55,7 @@ struct ig_ts_frame {
     uint32_t line;
     const char *node, *module;     /* at hand, in a function without source; or NULL */
     bool is_dialect;               /* of TorchScript's, not of plain Python */
-    struct ig_python_scope *scope; /* what the evaluator of Python knows of it */
+    struct ig_python_scope *scope; /* for the evaluator of Python */
 };
 
 /* ---- the journal (heap.c) ---- */
@@ -144,7 +144,7 @@ struct ig_ts_eval {
 /* Before a holder changes. */
 void ig_ts_touch(ig_ts_eval *eval, ig_ts_holder kind, void *holder);
 void ig_ts_level_start(ig_ts_eval *eval, ig_ts_level *level);
-/* Notes what holds now in each change's `after`, and takes everything back. */
+/* Stores the present value in each change's `after`, and undoes everything. */
 void ig_ts_level_undo(ig_ts_eval *eval, ig_ts_level *level);
 /* Puts content into a holder, through the journal. */
 void ig_ts_set_content(ig_ts_eval *eval, ig_ts_holder kind, void *holder,
@@ -192,30 +192,30 @@ ig_status ig_ts_view_replay(ig_ts_eval *eval, const ig_ts_tensor *tensor,
 /* `value` has the tensor's type but for extents that only the run can compare. */
 ig_status ig_ts_tensor_write(ig_ts_eval *eval, const ig_ts_tensor *tensor,
                              ig_value *value);
-/* The tensor that `value` is, made by view ops from what a read of `base` gave; a fresh
- * one when it was made by others. */
+/* The tensor that `value` is, made by view ops from the result of a read of `base`; a
+ * fresh one when it was made by others. */
 ig_ts_tensor *ig_ts_view_create(ig_ts_eval *eval, const ig_ts_tensor *base,
                                 ig_value *value);
 
-/* For what may be a view of `base`, as strides decide that are not known. */
+/* For a possible view of `base`: unknown strides decide. */
 ig_ts_alias *ig_ts_alias_by_layout(ig_ts_eval *eval, const ig_ts_tensor *base);
-/* Where the tensor's elements lie, in elements of its storage.  NO: they lie in no
- * strides, a reshape among its steps has to copy; MAYBE: that cannot be told. */
+/* The positions of the tensor's elements, in elements of its storage.  NO: no strides
+ * describe them, a reshape among its steps has to copy; MAYBE: that cannot be told. */
 ig_truth ig_ts_tensor_strides(ig_ts_eval *eval, const ig_ts_tensor *tensor,
                               ig_dim *out_strides);
-/* Does the tensor lie densely with its axes in this order (NULL: row-major)?  MAYBE
+/* Is the tensor dense with its axes in this order (NULL: row-major)?  MAYBE
  * where extents decide; then *out_condition, if asked for, tells at run time, or is
  * NULL where its strides are not known. */
 ig_truth ig_ts_lies_in_order(ig_ts_eval *eval, const ig_ts_tensor *tensor,
                              const ig_ts_order *order, ig_expr *e,
                              ig_value **out_condition);
-/* How the fresh results of a call lie in memory; what was born since `start` is fresh
+/* The memory layout of a call's fresh results; values born since `start` are fresh
  * (layout.c). */
 void ig_ts_lay_results(ig_ts_call *call, uint64_t start);
 /* Results that share memory in torch and not here, and the other way about
  * (share.c). */
 ig_status ig_ts_share_results(ig_ts_call *call, uint64_t start);
-/* Of what is one of two tensors (NULL: none), as the run chooses. */
+/* Of a tensor that is one of two (NULL: none), as the run chooses. */
 const ig_ts_order *ig_ts_order_of_either(ig_ts_eval *eval, const ig_ts_tensor *a,
                                          const ig_ts_tensor *b);
 /* Of a fresh tensor with these strides: torch keeps the order of dense ones. */

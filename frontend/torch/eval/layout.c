@@ -1,10 +1,10 @@
-/* How results lie in memory, as far as a program can tell.
+/* The memory layout of results, as far as a program can tell.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The content of a fresh storage lies densely; which of its axes has the widest stride
+ * The content of a fresh storage is dense; which of its axes has the widest stride
  * torch derives from the operands: what works element by element keeps the order of the
  * first operand that has one (TensorIterator), `clone` and the like that of their
- * argument, most others give rows.  A column of its row says what an operator does.
+ * argument, most others give rows.  A column of an operator's row gives its layout.
  * One without that column gives rows when it is given rows, and an unknown order
  * otherwise.
  */

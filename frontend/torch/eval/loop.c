@@ -2,11 +2,12 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The values that a loop carries are found by trying.  At first everything is taken to
- * stay as it is before the loop; the body is evaluated; what it changed is carried from
- * then on, as an argument of the body, and the body is evaluated again - until nothing
- * new changes.  So what does not change stays known.  Extents of carried tensors that
- * change from trip to trip become symbols in the same way.  What is carried is a place:
- * a name, an item of a list, an attribute, or the content of a storage.
+ * stay as it is before the loop; the body is evaluated; each place it changed is
+ * carried from then on, as an argument of the body, and the body is evaluated again -
+ * until nothing new changes.  So an unchanged value stays known.  Extents of carried
+ * tensors that change from trip to trip become symbols in the same way.  The loop
+ * carries a place: a name, an item of a list, an attribute, or the content of a
+ * storage.
  *
  * A list that is empty before the loop and gets one tensor a trip is a scanned result:
  * a tensor with an axis of trips (stacked.h).
@@ -28,8 +29,8 @@ typedef struct carried {
     ig_value *initial;
     const ig_type *type; /* of the argument */
     ig_value *arg;
-    ig_ts_value inside; /* what the place holds as a trip begins */
-    ig_ts_alias *alias; /* what it may share memory with, before or after a trip */
+    ig_ts_value inside; /* content of the place at the start of a trip */
+    ig_ts_alias *alias; /* storages it may share memory with, before or after a trip */
     ig_value *yield;
 } carried;
 
@@ -38,7 +39,7 @@ typedef struct grown {
     ig_ts_list *list;
     const ig_torch_dtype_info *dtype;
     ig_value *yield;
-    ig_ts_alias *alias; /* what the items may share memory with */
+    ig_ts_alias *alias; /* storages the items may share memory with */
 } grown;
 
 typedef struct building {
@@ -93,7 +94,7 @@ static ig_ts_alias *copy_alias(ig_ts_eval *eval, const ig_ts_alias *alias) {
     return copy;
 }
 
-/* The value that stands for a content `value` at the place. */
+/* The value that represents the content `value` at the place. */
 static ig_ts_value value_for(ig_ts_eval *eval, const carried *place, ig_value *value) {
     const ig_ts_value *start = &place->start;
     if (start->kind != IG_TS_TENSOR) {
@@ -141,7 +142,7 @@ static ig_status define_start(building *b, carried *place, const ig_ts_value *af
     return IG_OK;
 }
 
-/* What the place may share memory with is also what `value` may. */
+/* `value` may share memory with all that the place may share memory with. */
 static void note_memory(building *b, carried *place, const ig_ts_value *value) {
     const ig_ts_alias *known = place->alias;
     if (place->kind == IG_TS_HOLD_STORAGE || value->kind != IG_TS_TENSOR) {
@@ -307,7 +308,7 @@ static ig_status look_at_value(building *b, const ig_ts_change *change, size_t i
         return IG_OK; /* a name of the body's own: nobody can look at it before */
     }
     if (after->kind == IG_TS_UNDEFINED) {
-        return IG_OK; /* what it holds is not looked at before it is set again */
+        return IG_OK; /* nobody reads its content before it is set again */
     }
     if (after->kind == IG_TS_POISON) {
         add_poison(b, change, index);

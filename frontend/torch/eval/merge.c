@@ -37,11 +37,11 @@ typedef struct merge {
     ig_ts_side *sides;
     uint32_t first_symbol;
     const ig_ts_point *point; /* NULL: the sides cannot go on apart */
-    uint64_t start;           /* what was born later was born in a branch */
+    uint64_t start;           /* later births are in a branch */
     IG_VEC(phi) phis;
     IG_VEC(pair) pairs;
-    ig_op *trial;         /* what the op takes the place of */
-    uint64_t merged_from; /* what was born later, the second walk has made */
+    ig_op *trial;         /* values that the op replaces */
+    uint64_t merged_from; /* later births come from the second walk */
     ig_op *op;            /* NULL in the first walk */
     uint32_t next;
 } merge;

@@ -1,7 +1,7 @@
 /* Ranks and dtypes of an operator's tensors, before its row's function sees them.
  * SPDX-License-Identifier: Apache-2.0
  *
- * What a row's function reads of a shape is there: column NEEDS of a row says which
+ * All that a row's function reads of a shape is there: column NEEDS of a row says which
  * ranks its arguments have, and here is the only place that checks it. */
 #include "frontend/torch/eval/table.h"
 

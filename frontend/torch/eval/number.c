@@ -37,7 +37,7 @@ ig_status ig_ts_number_read(ig_ts_eval *eval, const ig_ts_value *number,
     return IG_OK;
 }
 
-/* ---- what is known of a value now ---- */
+/* ---- known facts about a value ---- */
 
 enum { FOLD_OPS = 256, FOLD_DEPTH = 64 };
 

@@ -14,10 +14,10 @@
  *                                   before them asks for integers, a `b` for truth
  *                                   values (or bytes).  Of a list every tensor is
  *                                   meant; None always passes (needs.c).
- *     ROWS, KEEP or SELF            how fresh results lie in memory (ig_ts_layout)
+ *     ROWS, KEEP or SELF            memory layout of fresh results (ig_ts_layout)
  *
- * Overloads of one name stand in the registry's order, for that is the order in which
- * they are tried.  `add` names
+ * Overloads of one name keep the registry's order, because they are tried in that
+ * order.  `add` names
  *
  *     ig_status ig_ts_op_add(ig_ts_call *call);
  *
@@ -33,7 +33,7 @@
  * row of its own (with `(a!)` in the schema) is only for ops without a functional form;
  * it writes with ig_ts_write.  Views (`(a)` in the schema) give with ig_ts_give_view.
  *
- * Errors: accessors report what is wrong, with file, line and op, and return a status;
+ * Errors: accessors report errors with file, line and op, and return a status;
  * pass it on.  INVALID: the program is wrong; UNSUPPORTED: right, but not ours.
  */
 #ifndef IG_FRONTEND_TORCH_EVAL_OP_H
@@ -46,7 +46,7 @@
 typedef struct ig_ts_call ig_ts_call;
 typedef ig_status (*ig_ts_op_hook)(ig_ts_call *call);
 
-/* How an operator's fresh results lie in memory. */
+/* The memory layout of an operator's fresh results. */
 typedef enum ig_ts_layout {
     IG_TS_LAYOUT_UNKNOWN, /* row-major where all arguments are */
     IG_TS_LAYOUT_ROWS,    /* row-major */
@@ -102,7 +102,7 @@ typedef struct ig_ts_nested {
     ig_value *keep, *visible; /* the latter: where padding is to show, too */
 } ig_ts_nested;
 
-/* What a value was marked with, or NULL. */
+/* The mark of a value, or NULL. */
 ig_ts_nested *ig_ts_nested_of(const ig_ts_call *call, const ig_value *value);
 /* The value, marked unless `nested` is NULL. */
 ig_value *ig_ts_mark_nested(ig_ts_call *call, ig_value *value, ig_ts_nested *nested);
@@ -139,15 +139,15 @@ ig_status ig_ts_bool(ig_ts_call *call, uint32_t index, bool *out_value);
 /* An int as dim expression.  One that is computed at run time becomes a symbol that a
  * `bind` op gives its value. */
 ig_status ig_ts_dim(ig_ts_call *call, uint32_t index, ig_dim *out_dim);
-/* Lists of them; a single number where `count` is not 0 stands for so many.  A list
- * must have `count` items when that is not 0. */
+/* Lists of them; a single number is repeated `count` times where `count` is not 0.  A
+ * list must have `count` items when that is not 0. */
 ig_status ig_ts_ints(ig_ts_call *call, uint32_t index, uint32_t count,
                      const int64_t **out_values, uint32_t *out_count);
 ig_status ig_ts_dims(ig_ts_call *call, uint32_t index, uint32_t count,
                      const ig_dim **out_dims, uint32_t *out_count);
 ig_status ig_ts_floats(ig_ts_call *call, uint32_t index, uint32_t count,
                        const double **out_values, uint32_t *out_count);
-/* int? float? bool? with what stands for None. */
+/* int? float? bool? with the value to use for None. */
 ig_status ig_ts_int_or(ig_ts_call *call, uint32_t index, int64_t none,
                        int64_t *out_value);
 ig_status ig_ts_float_or(ig_ts_call *call, uint32_t index, double none,
@@ -234,7 +234,7 @@ ig_status ig_ts_write(ig_ts_call *call, uint32_t arg, ig_value *value);
 bool ig_ts_fixes_means(const ig_ts_call *call);
 /* Gradients, by whoever has the import build them. */
 ig_status ig_ts_gradients(ig_ts_call *call, const ig_gradient_at *what, ig_value **out);
-/* For messages: the extent, what its symbols are, what to do so that it is known. */
+/* For messages: the extent, the meaning of its symbols, and how to make it known. */
 const char *ig_ts_open_dim(const ig_module *module, ig_arena *arena, ig_dim dim);
 /* The one element of `value` as far as it is known now: constants and shape arithmetic
  * are folded.  Another count is INVALID. */

@@ -13,8 +13,9 @@
  *         return x + 1                      return x
  *     return x
  *
- * Level 0 goes on to the end of the function that has the branch.  Where what it leaves
- * is still looked at by its caller, level 1 goes on to the end of that, and so forth.
+ * Level 0 goes on to the end of the function that has the branch.  Where its caller
+ * still reads the values that it leaves, level 1 goes on to the caller's end, and so
+ * forth.
  */
 #include "frontend/torch/eval/eval.h"
 

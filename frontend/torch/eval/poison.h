@@ -13,14 +13,14 @@ struct ig_ts_point {
     uint32_t levels; /* of functions that run: one less can be asked for */
 };
 
-/* A branch whose sides are not merged behind it: each goes on by itself to the end of
+/* A branch whose sides are not merged after it: each goes on by itself to the end of
  * its function (level 0), or of that many callers.  Or, with `catches`, a statement
  * that is run again for that. */
 typedef struct ig_ts_split {
     uint64_t module; /* its name's hash: names die with the evaluation */
     uint32_t line, column, level;
     bool catches;
-    char what[240]; /* what the two sides do not agree about */
+    char what[240]; /* values on which the two sides disagree */
 } ig_ts_split;
 
 /* Found by one evaluation, observed by the next. */
@@ -37,7 +37,8 @@ const ig_ts_split *ig_ts_split_find(const ig_ts_eval *eval, const char *module,
  * already, or that cannot be. */
 bool ig_ts_split_add(ig_ts_eval *eval, const ig_ts_point *point, bool catches,
                      const char *what);
-/* Refuses what is poison, or begins again with its branch split.  "uses a list that" */
+/* Refuses a poisoned value, or begins again with its branch split.  "uses a list
+ * that" */
 ig_status ig_ts_refuse_poison(ig_ts_eval *eval, const char *words,
                               const ig_ts_poison *poison);
 /* The content of a list, tuple or dict is to be read or changed; of any other value,

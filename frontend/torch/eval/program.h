@@ -10,7 +10,7 @@
  * A TorchScript archive gives its own data.pkl, constants.pkl and code/.  A
  * torch.package gives one resource: a ScriptModule that it holds, or a tree of objects
  * whose classes are plain Python, of the package or torch's own (stock/).  Other
- * formats are refused by name, with what to do instead.
+ * formats are refused by name, with advice.
  */
 #ifndef IG_FRONTEND_TORCH_EVAL_PROGRAM_H
 #define IG_FRONTEND_TORCH_EVAL_PROGRAM_H
@@ -18,7 +18,7 @@
 #include "frontend/torch/pickle/pickle.h"
 #include "ir/signature.h"
 
-/* The extents that a symbol may stand for, or an expression of symbols: as text. */
+/* The possible extents of a symbol, or of an expression of symbols: as text. */
 typedef struct ig_ts_range {
     const char *extent;
     int64_t min, max;
@@ -52,8 +52,8 @@ typedef struct ig_ts_program {
     int64_t version;      /* of the operators: 1 to 10 */
     const char *resource; /* "model/model.pkl" of a package; else NULL */
     const char *code_folder;
-    /* What the file says of the arguments of the method, by place, and of the symbols
-     * in the types of their tensors. */
+    /* The file's statements about the method's arguments, by position, and about the
+     * symbols in the types of their tensors. */
     const ig_node_list *trees;
     size_t tree_count;
     const struct ig_ts_range *ranges;
@@ -68,8 +68,9 @@ typedef struct ig_ts_program {
 } ig_ts_program;
 
 /* Opens a file of one format or another.  `bytes` is the whole file, mapped for as long
- * as what is made of it; `file` is for messages.  `resource` names what to take from a
- * package ("script/model.pkl"); NULL: its one module, or the one in model.pkl. */
+ * as the values made of it; `file` is for messages.  `resource` names the member to
+ * take from a package ("script/model.pkl"); NULL: its one module, or the one in
+ * model.pkl. */
 typedef ig_status (*ig_ts_program_opener)(ig_context *context, ig_arena *arena,
                                           const char *file, ig_str bytes,
                                           const char *resource,

@@ -5,7 +5,7 @@
  * numbers.  Each rank's dtypes are promoted among themselves; a rank of less authority
  * counts only when its category (bool < integer < float < complex) is higher than that
  * of the ranks above.  A number counts as bool, int64 or the default float32; a tensor
- * of rank 0 that stands for a number (ig_ts_tensor.is_number) counts as that number.
+ * of rank 0 that represents a number (ig_ts_tensor.is_number) counts as that number.
  */
 #include "frontend/torch/eval/eval.h"
 
@@ -120,7 +120,7 @@ static const ig_torch_dtype_info *number_dtype(ig_ts_kind kind) {
                                                         : IG_TORCH_complex64);
 }
 
-/* A tensor that stands for a number. */
+/* A tensor that represents a number. */
 static const ig_torch_dtype_info *as_number(const ig_torch_dtype_info *info) {
     category c = category_of(info);
     return number_dtype(c == TRUTH     ? IG_TS_BOOL

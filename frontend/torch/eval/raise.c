@@ -1,10 +1,10 @@
 /* Exceptions on paths that the run chooses: guards.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Where only one side of a branch raises, the other is what the model computes, and the
- * run fails unless its condition holds.  What is a claim about extents is a guard of
- * theirs, which `guards` may prove and a bind checks; anything else is computed, and
- * read before the run goes on:
+ * Where only one side of a branch raises, the model computes the other, and the run
+ * fails unless its condition holds.  A claim about extents becomes a guard of theirs,
+ * which `guards` may prove and a bind checks; anything else is computed, and read
+ * before the run goes on:
  *
  *     %c = cast %condition : i64[1]
  *     bind %c {symbols = [holds]}

@@ -12,8 +12,8 @@ ig_status ig_ts_give_value(ig_ts_call *call, uint32_t result, ig_ts_value value)
     return IG_OK;
 }
 
-/* Did building come to nothing?  A formula that has no case for what it was given ends
- * in NULL without a failure. */
+/* Did building come to nothing?  A formula without a case for its operands ends in NULL
+ * without a failure. */
 static bool has_failed(ig_ts_call *call, const ig_value *value) {
     if (!value) {
         ig_expr_fail(call->e, IG_UNSUPPORTED,

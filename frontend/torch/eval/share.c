@@ -1,4 +1,4 @@
-/* Memory that torch's results share with arguments, against what a row made.
+/* Memory that torch's results share with arguments, against the values that a row made.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A schema says which results are views: `Tensor(a) self … -> Tensor(a)`.  A row that

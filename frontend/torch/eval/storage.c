@@ -3,8 +3,8 @@
  *
  * A view's steps are IR ops: the templates from which it was first built, from the
  * storage's content on.  Replaying a step builds the same op on another operand.  Its
- * inverse, given what the operand held (`outer`) and what the result is to hold now
- * (`inner`), builds what the operand is to hold now:
+ * inverse, given the operand's old content (`outer`) and the result's new content
+ * (`inner`), builds the operand's new content:
  *
  *     reshape      inner in the shape of outer
  *     transpose    inner, transposed back
@@ -287,7 +287,7 @@ static void poison_storage(ig_ts_eval *eval, ig_ts_storage *storage) {
     }
 }
 
-/* What a tensor may be a view of is not known once the tensor was written to. */
+/* A tensor's possible bases are unknown once the tensor was written to. */
 static void poison_others(ig_ts_eval *eval, const ig_ts_alias *alias) {
     for (; alias; alias = alias->outer) {
         for (uint32_t i = 0; i < alias->count; i++) {

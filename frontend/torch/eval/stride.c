@@ -1,11 +1,11 @@
-/* Where the elements of views lie in memory.
+/* The positions of the elements of views in memory.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A program may ask for strides, and some operators share memory or copy depending on
  * them: `reshape` and `flatten` are views only where strides allow it, `contiguous` is
- * the tensor itself only when it lies in row-major order.  A storage's content lies
- * densely in the order of axes that layout.c found; the strides of a view follow from
- * its steps.
+ * the tensor itself only when it is in row-major order.  A storage's content is dense
+ * in the order of axes that layout.c found; the strides of a view follow from its
+ * steps.
  */
 #include "frontend/torch/eval/eval.h"
 

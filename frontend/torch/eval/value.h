@@ -96,10 +96,10 @@ typedef struct ig_ts_cell {
 struct ig_ts_storage {
     ig_ts_cell cell;
     ig_value *value;             /* present content; NULL: not loaded yet */
-    ig_value *initial;           /* of a loaded one: what it was before any write */
+    ig_value *initial;           /* of a loaded one: its value before any write */
     uint64_t version;            /* grows with every write */
     const char *name;            /* of the parameter, buffer or input; NULL: a result */
-    struct ig_ts_origin *origin; /* what it is loaded from; NULL: nothing */
+    struct ig_ts_origin *origin; /* the source it is loaded from; NULL: nothing */
     const char *refusal;         /* why it cannot be written to; NULL: it can */
     const struct ig_ts_order *order; /* of its axes in memory; NULL: row-major */
     const char *poison;         /* why its content is not known any more; NULL: it is */
@@ -108,7 +108,7 @@ struct ig_ts_storage {
     bool is_input, is_written;
 };
 
-/* The order in which the axes of a storage's content lie in memory, densely. */
+/* The order of the axes of a storage's dense content in memory. */
 typedef struct ig_ts_order {
     bool is_known;
     uint32_t axes[32]; /* from the widest stride to the narrowest */
@@ -120,9 +120,9 @@ typedef struct ig_ts_alias {
     ig_ts_storage *storages[2];
     uint64_t versions[2];
     uint32_t count;
-    struct ig_ts_alias *outer; /* that of what it may be a view of; or NULL */
-    bool is_by_layout; /* it may be a view or a copy, as strides decide: what is written
-                        * to it makes the others unknown */
+    struct ig_ts_alias *outer; /* that of its possible base; or NULL */
+    bool
+        is_by_layout; /* a view or a copy, as strides decide: writes make others unknown */
     const char *copied_by; /* an operator that gives a view, which is a copy here */
     bool has_strides;      /* that are its storage's order, whichever it is */
 } ig_ts_alias;
@@ -137,7 +137,7 @@ struct ig_ts_tensor {
     ig_ts_alias *alias; /* NULL: what shares its memory is known */
     uint64_t born;      /* when it was made; 0: before the call */
     bool is_number;     /* rank 0 and promotes like a Python number (reference 2.7) */
-    bool is_constant;   /* a number that a trace stores, as it stands there */
+    bool is_constant;   /* a number that a trace stores, unchanged */
 };
 
 struct ig_ts_list { /* lists and tuples */
@@ -145,7 +145,7 @@ struct ig_ts_list { /* lists and tuples */
     ig_ts_value *items;
     size_t count, capacity;
     const ig_class *class;      /* of a NamedTuple, else NULL */
-    const ig_script_type *type; /* as annotated; NULL: what the items tell */
+    const ig_script_type *type; /* as annotated; NULL: told by the items */
     const ig_ts_poison *poison; /* why it is unknown, or NULL */
     ig_ts_tensor *stack;        /* of a poisoned one: its items (stacked.h), or NULL */
     const char *path; /* "cache.states" where the archive holds it; else NULL */
@@ -176,7 +176,7 @@ struct ig_ts_function {
     const ig_function *function; /* NULL: nested */
     const ig_ast *node;          /* of a nested one: its DEF */
     struct ig_ts_frame *around;  /* the names it sees */
-    ig_ts_value value;           /* a future: what it gave */
+    ig_ts_value value;           /* a future: its result */
     bool is_done;
     const ig_class *class;               /* a class as a value */
     const struct ig_python_thing *plain; /* of plain Python ; else NULL */

@@ -1,10 +1,9 @@
 /* Tensors of the archive: their contents become weights when they are first read.
  * SPDX-License-Identifier: Apache-2.0
  *
- * What the program does not use is not in the module.  Bytes are borrowed from the
- * archive where they lie there in row-major order, or in that of another permutation of
- * the axes (then the weight has the permuted shape and a transpose puts it right); else
- * they are gathered.
+ * Unused weights are not in the module.  Bytes are borrowed from the archive where it
+ * holds them in row-major order, or in another permutation of the axes (then the weight
+ * has the permuted shape and a transpose puts it right); else they are gathered.
  */
 #include "frontend/torch/eval/eval.h"
 
@@ -29,8 +28,8 @@ static bool is_same_view(const ig_py_tensor *a, const ig_py_tensor *b) {
     return is_same;
 }
 
-/* Axes from the widest stride to the narrowest; true when the elements lie without gaps
- * in that order. */
+/* Axes from the widest stride to the narrowest; true when the elements have no gaps in
+ * that order. */
 static bool dense_order(const ig_py_tensor *tensor, int64_t *order) {
     assert(tensor->rank <= IG_TENSOR_RANK && "ig_ts_tensor_load has bounded the rank");
     int64_t run = 1;
@@ -50,7 +49,7 @@ static bool dense_order(const ig_py_tensor *tensor, int64_t *order) {
     return true;
 }
 
-/* What lies with gaps is not known to lie in any order: a copy of it is loaded. */
+/* Elements with gaps have no known order: a copy of it is loaded. */
 static const ig_ts_order *order_of(ig_ts_eval *eval, const ig_py_tensor *tensor) {
     static const ig_ts_order unknown = { .is_known = false };
     int64_t axes[IG_TENSOR_RANK];
@@ -122,7 +121,7 @@ static ig_value *add_weight(ig_ts_eval *eval, const ig_ts_storage *storage,
     return ig_make_weight(&head, weight);
 }
 
-/* A weight in the order in which it lies in the file, transposed back. */
+/* A weight in the file's order, transposed back. */
 static ig_status load_permuted(ig_ts_eval *eval, ig_ts_storage *storage,
                                const int64_t *order, const ig_location *where) {
     assert(storage->origin && "a storage of the archive");

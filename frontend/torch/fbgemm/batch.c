@@ -1,7 +1,7 @@
 /* FBGEMM's selection of rows from several matrices in one call.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Matrices [rows, columns] lie one after the other in one flat tensor, and so do the
+ * Matrices [rows, columns] follow one another in one flat tensor, and so do the
  * indices of the rows that are picked from each.  The result is flat, too: matrix by
  * matrix, or row by row where as many are picked from each (permuted).
  */

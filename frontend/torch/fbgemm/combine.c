@@ -1,4 +1,4 @@
-/* FBGEMM's input combiners and what else stands alone.
+/* FBGEMM's input combiners and the operators without family.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Tables' ids, offsets and weights become one of each: ids one after the other; each

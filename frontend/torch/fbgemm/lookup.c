@@ -346,7 +346,7 @@ ig_status ig_ts_op_fb_lookup(ig_ts_call *call) {
 /* ---- bounds ---- */
 
 /* Writes to a tensor of the program.  Where it is the caller's or the module's own, the
- * program sees the mended content, and the caller keeps what was given: a call leaves
+ * program sees the mended content, and the caller's stays unchanged: a call leaves
  * no mended ids and no count of errors. */
 static ig_status write_mended(ig_ts_call *call, uint32_t arg, ig_value *value) {
     const ig_ts_tensor *tensor = ig_ts_peek(call, arg);

@@ -1,5 +1,4 @@
-/* FBGEMM's look-ups of pruned ids: from the ids of a whole table to rows of what is
- * left.
+/* FBGEMM's look-ups of pruned ids: from the ids of a whole table to the rows left.
  * SPDX-License-Identifier: Apache-2.0
  *
  * By an array, for each table as long as it was, which holds the row or -1; or by a
@@ -91,7 +90,7 @@ static void sort_pairs(ig_ts_call *call, const int64_t *slots, const int64_t *ed
         keys[i] = pairs[i].key;
         rows[i] = pairs[i].row;
     }
-    keys[count] = INT64_MAX; /* what no id finds */
+    keys[count] = INT64_MAX; /* rows that no id finds */
     rows[count] = -1;
     *out_keys = ig_expr_ints(call->e, keys, count + 1);
     *out_rows = ig_expr_ints(call->e, rows, count + 1);

@@ -19,7 +19,7 @@
 
 #include <assert.h>
 
-/* SparseType's codes, and what is given for them. */
+/* SparseType's codes, and the result for each. */
 static ig_dtype output_dtype(ig_expr *e, int64_t code) {
     if (code == 0 || code == 1 || code == 5) {
         return code == 0 ? IG_DT_f32 : code == 1 ? IG_DT_f16 : IG_DT_bf16;
@@ -111,7 +111,7 @@ static ig_value *values_of(ig_ts_call *call, const rows *r) {
     return ig_aten_cast(call, q, r->to);
 }
 
-/* Variant: what is given, as SparseType's code; -1: as arguments say. */
+/* Variant: the result, as SparseType's code; -1: as arguments say. */
 ig_status ig_ts_op_fb_from_rows8(ig_ts_call *call) {
     rows r = {
         .x = rows_of(call, 0), .qbits = 8, .numbers = IG_DT_f32, .is_last = true
@@ -187,7 +187,7 @@ ig_status ig_ts_op_fb_to_rows_half(ig_ts_call *call) {
         call, fused_rows(call, q, ig_aten_cast(call, scale, IG_DT_f16), bias));
 }
 
-/* Variant: what is given, as SparseType's code; -1: as arguments say; -2: the same,
+/* Variant: the result, as SparseType's code; -1: as arguments say; -2: the same,
  * with the numbers in front. */
 ig_status ig_ts_op_fb_from_rows_half(ig_ts_call *call) {
     rows r = { .x = rows_of(call, 0), .qbits = bit_rate(call), .numbers = IG_DT_f16 };

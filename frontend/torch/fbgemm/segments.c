@@ -5,7 +5,7 @@
  *
  *     offsets'  running sum of the picked segments' lengths
  *     at        0 … the last of them
- *     k         the segment of offsets' in which `at` lies
+ *     k         the segment of offsets' that holds `at`
  *     from      begins[k] + at - offsets'[k]
  */
 #include "frontend/torch/fbgemm/fbgemm.h"

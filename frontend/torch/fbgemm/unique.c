@@ -1,4 +1,4 @@
-/* FBGEMM's jagged ids without repetitions, and what is summed over those.
+/* FBGEMM's jagged ids without repetitions, and the sums over those.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Each feature t has its own range of numbers from edges[t] on, and features of one
@@ -58,7 +58,7 @@ static ig_value *ids_of_numbers(unique *u) {
     return ig_build_sub(e, u->numbers, ig_compose_take_rows(e, u->edges, feature));
 }
 
-/* How many numbers lie below the edge of each of these features. */
+/* How many ids are below the edge of each of these features. */
 static ig_value *count_below(unique *u, ig_value *features) {
     assert((u->numbers || u->call->e->status != IG_OK) && "find_numbers has run");
     ig_value *edge = ig_compose_take_rows(u->call->e, u->edges, features);

@@ -10,8 +10,8 @@
  * ig_code are one pointer, so tables may be keyed by IG_MAP_PTR(name).
  *
  * The whole of Python's statement grammar that a class of a model may use is here, not
- * only what TorchScript's printer writes; what the evaluator does not know it refuses
- * by the kind's words (ig_ast_kind_words).
+ * only what TorchScript's printer writes; the evaluator refuses unknown ones by the
+ * kind's words (ig_ast_kind_words).
  */
 #ifndef IG_FRONTEND_TORCH_LANGUAGE_AST_H
 #define IG_FRONTEND_TORCH_LANGUAGE_AST_H
@@ -185,10 +185,10 @@ typedef struct ig_ast_alias {
 
 /* Bits of ig_ast.flags. */
 enum {
-    /* Of a TUPLE, LIST and CALL: a comma stands before the end.  "a, b, = x" unpacks
+    /* Of a TUPLE, LIST and CALL: a comma precedes the end.  "a, b, = x" unpacks
      * the one value x; "a, b = f()" takes the results of an operator. */
     IG_AST_COMMA = 1,
-    IG_AST_PARENS = 2, /* stands in parentheses of its own */
+    IG_AST_PARENS = 2, /* is in parentheses of its own */
     IG_AST_ASYNC = 4,  /* FOR, WITH */
 };
 
@@ -199,7 +199,7 @@ struct ig_ast {
     uint16_t depth;        /* of the tree below, itself included */
     uint32_t id;           /* dense over an ig_code, from 0: for side tables */
     uint32_t line, column; /* 1-based; column in bytes */
-    ig_str source;         /* of a value that stands by itself; else empty */
+    ig_str source;         /* of a value that is a statement; else empty */
     union {
         const char *name; /* interned */
         bool b;

@@ -7,7 +7,7 @@
  *     IG_TRY(ig_code_class(&code, "__torch__.a.b.Net", &where, &class));
  *     const ig_function *forward = ig_class_method(class, "forward");
  *
- * `__torch__.a.b.C` stands in the entry code/__torch__/a/b.py, `__torch__.C` in
+ * `__torch__.a.b.C` is in the entry code/__torch__/a/b.py, `__torch__.C` in
  * code/__torch__.py.  A file is read and parsed when something in it is first asked
  * for, a class when that class is; nothing is executed.  All of it lives in the
  * archive's arena and is immutable for its readers.
@@ -95,7 +95,7 @@ struct ig_code {
     ig_script_types types;
     ig_map names;           /* interned */
     uint32_t node_count;    /* ids of all trees are below it */
-    ig_map files;           /* entry name -> what it holds (private) */
+    ig_map files;           /* entry name -> its content (private) */
     ig_map definitions;     /* qualified name -> class or function (private) */
     int64_t op_version_set; /* as stated by files of old archives; 0: none did */
 };
@@ -123,7 +123,7 @@ const ig_field *ig_class_member(const ig_class *class, const char *name);
 /* "__torch__.a.b.C" without "___torch_mangle_N" components and without "__torch__.": as
  * the user knows it.  In the code's arena. */
 const char *ig_code_plain_name(ig_code *code, const char *name);
-/* Where a node of `file` stands, for messages. */
+/* The position of a node of `file`, for messages. */
 ig_location ig_code_where(const char *file, const ig_ast *node);
 
 #endif

@@ -1,7 +1,7 @@
 /* Which overload of an operator a call means.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The essay stands in overload.h.  Every candidate is tried by try_schema: it walks the
+ * overload.h has the essay.  Every candidate is tried by try_schema: it walks the
  * schema's arguments, takes for each the next positional one, a keyword or the default,
  * and asks match_argument whether its type will do in this pass.
  */
@@ -22,7 +22,7 @@ static const ig_script_type *find_variable(const ig_matcher *matcher,
     return NULL;
 }
 
-/* The first use of `t` says what it is; later ones must get along with it. */
+/* The first use of `t` gives its type; later ones must get along with it. */
 static const ig_script_type *match_variable(ig_matcher *matcher, const char *name,
                                             const ig_script_type *actual) {
     const ig_script_type *known = find_variable(matcher, name);
@@ -51,7 +51,7 @@ static const ig_script_type *match_items(ig_matcher *matcher,
     return ig_script_type_make(matcher->types, formal->kind, items, formal->count);
 }
 
-/* A tuple (T, T) stands for a list of T. */
+/* A tuple (T, T) means a list of T. */
 static const ig_script_type *match_list(ig_matcher *matcher,
                                         const ig_script_type *formal,
                                         const ig_script_type *actual) {
@@ -117,7 +117,7 @@ static const ig_script_type *substitute_variables(ig_matcher *matcher,
 
 /* ---- one argument ---- */
 
-/* A number where int[N] stands, which means N of it. */
+/* A number for int[N], which means N of it. */
 static bool is_number_list_item(const ig_schema_argument *argument,
                                 const ig_script_type *actual) {
     const ig_script_type *type = argument->type;
@@ -336,8 +336,8 @@ bool ig_overload_try(ig_matcher *matcher, const ig_schema *schema,
 /* ---- all ---- */
 
 /* Among other overloads, view.dtype cannot be told from view(int…), and libtorch passes
- * it over too; the other two have a keyword that no archive gives.  A candidate that
- * stands alone was named by the file (.pt2 names overloads). */
+ * it over too; the other two have a keyword that no archive gives.  A single candidate
+ * was named by the file (.pt2 names overloads). */
 static bool is_passed_over(const ig_schema *schema) {
     bool is_view = strcmp(schema->name, "aten::view") == 0;
     bool is_extreme = strcmp(schema->name, "aten::max") == 0 ||

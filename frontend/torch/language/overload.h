@@ -68,7 +68,7 @@ ig_status ig_overload_explain(ig_script_types *types,
                               const ig_schema *const *candidates, size_t count,
                               const ig_call_shape *call, const ig_location *where);
 
-/* "(Tensor, int, dim=int)"; what has no type is "?". */
+/* "(Tensor, int, dim=int)"; a value without type is "?". */
 void ig_call_shape_print(const ig_call_shape *call, ig_writer *w);
 
 #endif

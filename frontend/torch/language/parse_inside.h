@@ -52,7 +52,7 @@ ig_status ig_py_error(ig_py_parser *parser, ig_status status, const ig_py_token 
 
 ig_status ig_py_enter(ig_py_parser *parser);
 void ig_py_leave(ig_py_parser *parser);
-/* A node where `at` stands. */
+/* A node at the position of `at`. */
 ig_ast *ig_py_node(ig_py_parser *parser, ig_ast_kind kind, const ig_py_token *at);
 /* At the position of another node. */
 ig_ast *ig_py_node_like(ig_py_parser *parser, ig_ast_kind kind, const ig_ast *at);
@@ -71,9 +71,9 @@ static inline ig_ast_list ig_py_list_of(const ig_py_list *list) {
 
 /* One expression without a loose comma (parse_expression.c). */
 ig_status ig_py_parse_value(ig_py_parser *parser, ig_ast **out_node);
-/* The same where `:=` may stand. */
+/* The same where `:=` is allowed. */
 ig_status ig_py_parse_named(ig_py_parser *parser, ig_ast **out_node);
-/* Without a conditional: what a comprehension runs over and tests. */
+/* Without a conditional: a comprehension's iterables and tests. */
 ig_status ig_py_parse_disjunction(ig_py_parser *parser, ig_ast **out_node);
 /* Down to `|`: targets of `for`, where `in` is no operator. */
 ig_status ig_py_parse_operand(ig_py_parser *parser, ig_ast **out_node);

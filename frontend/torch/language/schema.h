@@ -1,4 +1,4 @@
-/* Operator schemas: what an operator takes and gives, as torch writes it.
+/* Operator schemas: an operator's arguments and results, as torch writes them.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     aten::add_.Tensor(Tensor(a!) self, Tensor other, *, Scalar alpha=1) -> Tensor(a!)
@@ -22,7 +22,7 @@ typedef struct ig_alias {
 typedef struct ig_schema_argument {
     const char *name; /* interned in ig_schemas.names; of a result maybe NULL */
     const ig_script_type *type;
-    int64_t list_size;             /* N of int[N], which one int stands for; else 0 */
+    int64_t list_size; /* N of int[N], for which one int may be given; else 0 */
     ig_alias alias, element_alias; /* Tensor(a)[](b!): b, then a */
     bool is_keyword_only;
     ig_ast *value; /* the default, a literal or a list of them; NULL: there is none */

@@ -12,7 +12,7 @@
 
 typedef enum ig_py_token_kind {
     IG_PY_TOKEN_END,
-    IG_PY_TOKEN_BAD, /* `text` is a phrase that says what is wrong */
+    IG_PY_TOKEN_BAD, /* `text` is a phrase that names the error */
     IG_PY_TOKEN_NEWLINE,
     IG_PY_TOKEN_INDENT,
     IG_PY_TOKEN_DEDENT,
@@ -54,7 +54,7 @@ ig_py_token ig_py_lexer_next(ig_py_lexer *lexer);
 
 /* ---- what literals mean ---- */
 
-/* NULL, or what is wrong.  `is_negative`: a minus stood before it. */
+/* NULL, or the error.  `is_negative`: a minus stood before it. */
 const char *ig_py_token_int(ig_str text, bool is_negative, int64_t *out_value);
 /* FLOAT and IMAGINARY; out of range gives infinity. */
 const char *ig_py_token_float(ig_arena *arena, ig_str text, double *out_value);
@@ -66,7 +66,7 @@ typedef struct ig_py_string_form {
 
 ig_py_string_form ig_py_token_string_form(ig_str text);
 /* Unescapes to `out`, which holds at least body.size bytes (escapes never grow);
- * returns NULL, or what is wrong.  `bytes_are_bytes`: \303 is a byte, not U+00C3 (which
+ * returns NULL, or the error.  `bytes_are_bytes`: \303 is a byte, not U+00C3 (which
  * may grow: then it is an escape of at least 4 characters all the same). */
 const char *ig_py_token_unescape(const ig_py_string_form *form, bool bytes_are_bytes,
                                  char *out, size_t *out_size);

@@ -7,7 +7,7 @@
  * they have.
  *
  * Types of values that are known at import are found by the evaluator; there is no
- * inference here.  A class is a name; what it is (Module, NamedTuple, Enum, Interface)
+ * inference here.  A class is a name; its kind (Module, NamedTuple, Enum, Interface)
  * is known by the ig_code, which is asked when subtyping needs it.
  */
 #ifndef IG_FRONTEND_TORCH_LANGUAGE_TYPE_H

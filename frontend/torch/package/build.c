@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The evaluator loads the tree, and finds the source of each class in the package or in
- * torch's own (stock/).  Here is found what of it stays Python.
+ * torch's own (stock/).  Here are found the parts of it that stay Python.
  */
 #include "frontend/torch/package/tree.h"
 
@@ -30,7 +30,7 @@ typedef struct builder {
     bool has_python;       /* are there such? */
 } builder;
 
-/* ---- what is not ours ---- */
+/* ---- not ours ---- */
 
 /* The line of "class NAME" in a source of the package, and its entry; 0: it is not
  * in. */

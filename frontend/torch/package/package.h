@@ -1,4 +1,4 @@
-/* torch.package archives: what they hold, and their modules as programs.
+/* torch.package archives: their content, and their modules as programs.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     root/.data/N.storage              tensors' bytes, shared by all pickles

@@ -27,7 +27,7 @@ const char *ig_package_script_id(const ig_py *value, ig_arena *arena) {
     return ig_arena_copy(arena, id.data, id.size);
 }
 
-/* A GraphModule of torch.fx, or what a function of the user makes when it is called. */
+/* A GraphModule of torch.fx, or the result of a call of the user's function. */
 static bool is_program(const ig_py *value) {
     return ig_py_is_module(value) ||
            (value->kind == IG_PY_CALL && value->as.call.is_package_reduce);

@@ -1,7 +1,7 @@
 /* The meaning of names, and the values of calls.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A name is looked up in calls.def.  One that is not there may stand in a pickle
+ * A name is looked up in calls.def.  One that is not there may be in a pickle
  * when it is a class of TorchScript's (`__torch__.…`, in that dialect) or when the
  * reader's caller allows it; calling it then makes a CALL value, nothing else.
  */

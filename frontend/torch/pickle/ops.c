@@ -82,7 +82,7 @@ RUN(stop) {
     return need_values(vm, 1);
 }
 
-/* Python takes a mark away when it is what lies on top. */
+/* Python takes a mark away when it is on top. */
 RUN(pop) {
     if (vm->marks.count && count_above_mark(vm) == 0) {
         vm->marks.count--;
@@ -283,7 +283,7 @@ RUN(empty) {
     return push_container(vm, (ig_py_kind)vm->value, NULL, 0);
 }
 
-/* Where the items of `target` go: itself, or what an object or call holds for them. */
+/* Where the items of `target` go: itself, or the items of an object or call. */
 static ig_status item_holder(ig_pickle_vm *vm, ig_py *target, bool is_dict,
                              ig_py **out_holder) {
     ig_py_kind kind = is_dict ? IG_PY_DICT : IG_PY_LIST;
@@ -510,7 +510,7 @@ RUN(persistent_line) {
 }
 
 /* Gives an object its state.  That of a container (the _metadata of a state_dict) is
- * dropped: it is no part of what the container holds. */
+ * dropped: it is no part of the container's content. */
 RUN(build) {
     ig_py *state;
     IG_TRY(pop_value(vm, &state));

@@ -1,11 +1,11 @@
-/* Pickles: what the bytes denote, as a graph of values.  Nothing is executed.
+/* Pickles: the meaning of the bytes, as a graph of values.  Nothing is executed.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A pickle is a program for a stack machine that names Python classes and functions.
- * Ours (vm.c) runs protocols 0 to 5, knows what some names mean (tensors,
- * containers: calls.def) and keeps every other one as a value that says "the
- * call of this name with these arguments"; what of that may stand where is the caller's
- * to say (`is_allowed`).  Nothing is ever imported.
+ * Ours (vm.c) runs protocols 0 to 5, knows the meaning of some names (tensors,
+ * containers: calls.def) and keeps every other one as a value that says "the call of
+ * this name with these arguments"; the caller decides which may be where
+ * (`is_allowed`).  Nothing is ever imported.
  *
  * Identity is kept: what Python shares (a list, an object, a tensor, a storage) is one
  * pointer here.  Every value has a dense `id`, so that side tables can be arrays.  The
@@ -87,7 +87,7 @@ struct ig_py {
             ig_py *function;        /* GLOBAL as a rule */
             ig_py *args;            /* TUPLE as a rule */
             ig_py *state;           /* of BUILD, or NULL */
-            ig_py *items;           /* what was appended: a LIST or DICT, or NULL */
+            ig_py *items;           /* the appended items: a LIST or DICT, or NULL */
             bool is_package_reduce; /* by torch.package's persistent id */
         } call;
         ig_py_tensor *tensor;
@@ -135,7 +135,7 @@ struct ig_py_tensor {
     uint32_t rank;
     const int64_t *sizes, *strides; /* strides in elements, >= 0 */
     int64_t offset;                 /* in elements, into the storage */
-    int64_t count;                  /* elements; every one lies in the storage */
+    int64_t count;                  /* elements; every one is in the storage */
     bool requires_grad, is_parameter, is_conj, is_neg;
     const ig_py_quant *quant;   /* quantised dtypes only, else NULL */
     const ig_py_sparse *sparse; /* NULL: strided */
@@ -166,8 +166,8 @@ typedef struct ig_pickle_options {
     bool is_torchscript;
     /* Entries of storages may be shorter than they say: then there are no bytes. */
     bool storages_may_be_empty;
-    /* May this name that calls.def does not know stand in the pickle?  NULL: no
-     * such name may.  A name that may not is an error that says where it stands. */
+    /* May this name that calls.def does not know be in the pickle?  NULL: no
+     * such name may.  A name that may not is an error with its position. */
     bool (*is_allowed)(void *user, ig_str module, ig_str name);
     /* Of a name that may not: why a file of this kind rightly has it (UNSUPPORTED);
      * NULL: it has no business there (INVALID). */
@@ -199,25 +199,24 @@ bool ig_py_is_str(const ig_py *value, const char *text);
 /* Is `name` one of "a|b|c"? */
 bool ig_py_name_is_one_of(ig_str name, const char *alternatives);
 bool ig_py_is_global(const ig_py *value, const char *module, const char *name);
-/* "__torch__.a.b.Net" of a GLOBAL, of an OBJECT's or ENUM's class, of what a CALL
- * calls; else NULL.  In `arena`. */
+/* "__torch__.a.b.Net" of a GLOBAL, of an OBJECT's or ENUM's class, of of a CALL's
+ * function; else NULL.  In `arena`. */
 const char *ig_py_path(const ig_py *value, ig_arena *arena);
 /* A torch.nn.Module that was pickled as a Python object?  (module.c) */
 bool ig_py_is_module(const ig_py *value);
-/* Does it run functions before or behind its forward? */
+/* Does it run functions before or after its forward? */
 bool ig_py_has_hooks(const ig_py *module);
 /* What torch.nn.Module keeps about itself, which no author's code uses? */
 bool ig_py_is_kept_by_torch(ig_str name);
 /* A GraphModule of torch.fx, pickled as its attributes and the module that holds its
  * generated forward, as an object of a class of that module; else NULL. */
 ig_py *ig_py_graph_module(const ig_py *value, ig_arena *arena);
-/* Counts the elements of a view of which all but `count` is set, and finds that each
- * lies in the storage.  NULL, or what is wrong: words behind "a tensor", maybe in
- * `arena`. */
+/* Counts the elements of a view of which all but `count` is set, and finds that each is
+ * in the storage.  NULL, or the error: words after "a tensor", maybe in `arena`. */
 const char *ig_py_tensor_measure(ig_py_tensor *tensor, ig_arena *arena);
-/* True for what lies in its storage without gaps in row-major order. */
+/* True for a view without gaps in row-major order. */
 bool ig_py_tensor_is_contiguous(const ig_py_tensor *tensor);
-/* The elements in row-major order: borrowed where they lie so in the storage (then with
+/* The elements in row-major order: borrowed where the storage holds them so (then with
  * the offset in the file), else gathered into `arena`.  4- and 2-bit dtypes must be
  * contiguous (UNSUPPORTED).  `where` is for messages. */
 ig_status ig_py_tensor_bytes(ig_context *context, ig_arena *arena,

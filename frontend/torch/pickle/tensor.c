@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A tensor is a view: offset, sizes and strides in elements of its storage.  Every
- * number is checked, and that the last element lies in the storage, before anything
+ * number is checked, and that the last element is in the storage, before anything
  * reads through it.
  */
 #include "frontend/torch/pickle/vm.h"

@@ -9,7 +9,7 @@ static ig_status refuse_count(ig_ts_eval *eval, size_t count, size_t names) {
                                              count, names));
 }
 
-/* a, *b, c = values: the starred one takes what the others leave. */
+/* a, *b, c = values: the starred one takes the rest. */
 static ig_status unpack_items(ig_ts_eval *eval, const ig_ast_list *targets,
                               ig_ts_value value) {
     ig_ts_list *items;

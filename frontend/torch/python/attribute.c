@@ -55,7 +55,7 @@ ig_ts_value ig_python_poison(ig_ts_eval *eval, const char *what) {
 
 /* ---- classes and their instances ---- */
 
-/* What a class's attribute is to an instance. */
+/* An instance's view of a class's attribute. */
 static ig_status bind_member(ig_ts_eval *eval, const ig_ts_value *self,
                              ig_ts_value class, ig_ts_value member, ig_ts_value *out) {
     const ig_python_thing *thing = ig_python_thing_of(&member);
@@ -183,7 +183,7 @@ static ig_status class_attribute(ig_ts_eval *eval, const ig_python_class *class,
     return bind_member(eval, NULL, ig_python_value(&class->thing), member, out);
 }
 
-/* super().name: behind the class whose method asks. */
+/* super().name: after the class whose method asks. */
 static ig_status super_attribute(ig_ts_eval *eval, const ig_python_thing *super,
                                  const char *name, ig_ts_value *out, bool *out_found) {
     const ig_class *class =

@@ -1,21 +1,21 @@
 /* Where the run chooses.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The two sides of a branch are merged behind it (eval/merge.c).  Where that does not
+ * The two sides of a branch are merged after it (eval/merge.c).  Where that does not
  * do, each side goes on by itself to the end of the function, with all that is still to
- * do (ig_python_rest), and what the function gives is merged:
+ * do (ig_python_rest), and the function's results are merged:
  *
  *     if x.mean() > 0:          if …:  return a, made on this side
  *         return a              else:  b = …; return b, made on that side
  *     b = …
  *     return b
  *
- * It does not do where a side returns, breaks or continues, and where something looks
- * at what the two sides do not agree about: such a branch is a split, noted by an
- * earlier evaluation (eval/poison.c).  A branch in the middle of a statement, or in a
- * function that a statement calls, cannot go on from there: its condition is handed to
- * the statement, whose changes are taken back, and which is run again on either side
- * with the choice made.
+ * It does not do where a side returns, breaks or continues, and where something reads a
+ * value on which the two sides disagree: such a branch is a split, noted by an earlier
+ * evaluation (eval/poison.c).  A branch in the middle of a statement, or in a function
+ * that a statement calls, cannot go on from there: its condition is handed to the
+ * statement, whose changes are taken back, and which is run again on either side with
+ * the choice made.
  */
 #include "frontend/torch/python/branch.h"
 #include "frontend/torch/python/walk.h"
@@ -42,7 +42,7 @@ static ig_ts_point *make_point(ig_ts_eval *eval, const ig_ast *node, uint32_t le
     return point;
 }
 
-/* Both sides in one `if`; what they do not agree about is poison of `point`. */
+/* Both sides in one `if`; their differing values become poison of `point`. */
 static ig_status branch_at(ig_ts_eval *eval, const ig_ts_point *point,
                            const ig_ts_value *condition, ig_ts_body yes, ig_ts_body no,
                            void *user) {
@@ -120,7 +120,7 @@ static bool ends_with_trip(const ig_python_rest *rest) {
     return rest != NULL;
 }
 
-/* What is done to the end must not be done in a branch that ends before. */
+/* Work that goes on to the end must not be done in a branch that ends before. */
 static bool split_around(ig_ts_eval *eval, const char *what) {
     bool has_grown = false;
     for (const ig_python_open *open = eval->python->branching->open; open;
@@ -214,7 +214,7 @@ static bool split_open(ig_ts_eval *eval, const ig_python_attempt *of,
     return has_grown;
 }
 
-/* One more way: are they few enough, for what an import may take? */
+/* One more way: are they few enough, by the limits of an import? */
 static bool has_way(ig_ts_eval *eval) {
     const ig_budget *budget = &eval->context->budget;
     bool has_room = budget->limit == 0 || budget->used < budget->limit / 4 * 3;

@@ -7,8 +7,8 @@
 
 typedef struct ig_python_open ig_python_open;
 
-/* A statement, or what is left of a `while`, that is run: again, where a branch in it
- * is split, with what was chosen there. */
+/* A statement, or the rest of a `while`, that is run: again, where a branch in it is
+ * split, with the side chosen there. */
 typedef struct ig_python_attempt {
     const ig_ast *node;
     ig_status (*run)(ig_ts_eval *eval, const ig_ast *node, const ig_python_rest *rest);
@@ -38,11 +38,11 @@ struct ig_python_branching {
     ig_python_asked asked;
 };
 
-/* One of two bodies, or both; `node` is what has them. */
+/* One of two bodies, or both; `node` has them. */
 ig_status ig_python_branch(ig_ts_eval *eval, const ig_ast *node,
                            const ig_ts_value *condition, ig_ts_body yes, ig_ts_body no,
                            void *user);
-/* Statements `next` and on of a body, behind which `outer` is to do (statement.c). */
+/* Statements `next` and on of a body, after which `outer` is to do (statement.c). */
 ig_status ig_python_run_from(ig_ts_eval *eval, ig_ast_list body, size_t next,
                              const ig_python_rest *outer);
 /* All that is still to do in the function, or until it returns (statement.c). */

@@ -37,7 +37,7 @@ static ig_status call_one(ig_ts_eval *eval, const ig_ts_value *function,
     return ig_python_call(eval, function, &arguments, out);
 }
 
-/* ---- what can be looped over ---- */
+/* ---- iterables ---- */
 
 HOOK(hook_len) {
     const char *class;

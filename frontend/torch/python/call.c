@@ -151,7 +151,7 @@ ig_status ig_python_default(ig_ts_eval *eval, const ig_function *function,
                             out);
 }
 
-/* Does it hold nothing but what the import knows? */
+/* Does the import know all that it holds? */
 static bool is_plain_data(const ig_ts_value *value) {
     bool is_list = value->kind == IG_TS_LIST || value->kind == IG_TS_TUPLE;
     size_t count = is_list                     ? value->as.list->count
@@ -303,7 +303,7 @@ static ig_status bind_parameters(ig_ts_eval *eval, const ig_python_thing *functi
 
 /* ---- functions ---- */
 
-/* Decorators that do not change what is computed. */
+/* Decorators that do not change the computation. */
 static bool is_idle_decorator(const char *name) {
     static const char *const idle[] = {
         "staticmethod",

@@ -1,9 +1,9 @@
 /* Classes of plain Python: bases, attributes, instances.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A class is known by its node.  Its body is a space (module.c), so that what is never
- * used is never evaluated.  The evaluator knows it as an ig_class whose methods are
- * those that an instance has, its own and those of bases.
+ * A class is known by its node.  Its body is a space (module.c), so that unused names
+ * are never evaluated.  The evaluator knows it as an ig_class whose methods are those
+ * that an instance has, its own and those of bases.
  */
 #include "frontend/torch/python/piecewise.h"
 
@@ -21,7 +21,7 @@ bool ig_python_derives(const ig_python_class *class, const ig_python_class *from
     return false;
 }
 
-/* What a base elsewhere makes of the class. */
+/* The effect of a base elsewhere on the class. */
 static ig_python_class_kind kind_of_base(const char *name) {
     static const struct {
         const char *name;
@@ -42,7 +42,7 @@ static ig_python_class_kind kind_of_base(const char *name) {
 
 typedef IG_VEC(const ig_python_class *) class_list;
 
-/* Bases behind what is there, each where its last mention stands. */
+/* Appends bases, each at the position of its last mention. */
 static void add_base(ig_ts_eval *eval, class_list *list, const ig_python_class *base) {
     for (size_t i = 0; i < base->order_count; i++) {
         size_t kept = 0;

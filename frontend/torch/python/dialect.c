@@ -3,7 +3,7 @@
  *
  * There is one evaluator: expressions, statements, calls, containers and attributes of
  * the dialect go the way of plain Python.  The sources that torch.jit.save prints
- * differ in what names mean, and that is all that stands here and in special.c:
+ * differ in the meaning of names, and this file and special.c hold just that:
  *
  *     inf, nan, infj, nanj          numbers
  *     torch.x(…), ops.ns.x(…)       operators aten::x, ns::x, by their schemas
@@ -14,7 +14,7 @@
  *     annotate(T, x), isinstance …  special.c
  *
  * and in three habits: a name that is declared without a value is undefined, not
- * unbound; what is poison may be moved as long as nobody looks at it; `with` calls
+ * unbound; poison may be moved as long as nobody reads it; `with` calls
  * __enter__ and __exit__.  A frame says whether its function is of the dialect.
  */
 #include "frontend/torch/python/dialect.h"

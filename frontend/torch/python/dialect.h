@@ -6,10 +6,10 @@
 #include "frontend/torch/python/inside.h"
 
 ig_status ig_dialect_name(ig_ts_eval *eval, const char *name, ig_ts_value *out);
-/* *out_done false: it means what it says, an attribute of an object. */
+/* *out_done false: it has its literal meaning, an attribute of an object. */
 ig_status ig_dialect_attribute(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out,
                                bool *out_done);
-/* *out_done false: a value is called.  `names` is what the result is unpacked into. */
+/* *out_done false: a value is called.  The result is unpacked into `names`. */
 ig_status ig_dialect_call(ig_ts_eval *eval, const ig_ast *node, uint32_t names,
                           ig_ts_value *out, bool *out_done);
 ig_status ig_dialect_construct(ig_ts_eval *eval, const ig_class *class,
@@ -23,9 +23,8 @@ typedef struct ig_special {
     ig_status (*hook)(ig_ts_eval *eval, const ig_ast *call, ig_ts_value *out);
     const char *op;      /* or the operator that it is, */
     const char *builtin; /* or the function of plain Python */
-    int gives; /* 1 + the ig_script_kind of what it always gives; 0: of none */
-    bool
-        takes_type; /* as its first argument, which then is the type of what it gives */
+    int gives;           /* 1 + the ig_script_kind that it always gives; 0: of none */
+    bool takes_type; /* as its first argument, which then is the type of its result */
 } ig_special;
 /* NULL when `name` is none of them. */
 const ig_special *ig_special_of(const char *name);

@@ -41,7 +41,7 @@ static ig_status evaluate_name(ig_ts_eval *eval, const ig_ast *node, ig_ts_value
 
 /* ---- containers ---- */
 
-/* What is poison may be moved in the dialect, as long as nobody looks at it. */
+/* Poison may be moved in the dialect, as long as nobody reads it. */
 static ig_status use_part(ig_ts_eval *eval, const ig_ts_value *part) {
     return eval->frame->is_dialect ? IG_OK : ig_ts_use(eval, part);
 }
@@ -291,7 +291,7 @@ ig_status ig_python_condition(ig_ts_eval *eval, const ig_ast *node, ig_ts_value 
 
 /* ---- operators ---- */
 
-/* -1, -1.5: false for what is no known number. */
+/* -1, -1.5: false for anything but a known number. */
 static bool negate_known(ig_ts_value *number) {
     if (number->form != IG_TS_KNOWN || !ig_ts_is_number(number)) {
         return false;

@@ -1,8 +1,8 @@
 /* Names of torch, math and others that no source tells.
  * SPDX-License-Identifier: Apache-2.0
  *
- * torch's functions are its operators under Python's names of arguments, or stand in
- * its own Python (stock/).
+ * torch's functions are its operators under Python's names of arguments, or are in its
+ * own Python (stock/).
  */
 #include "frontend/torch/eval/table.h"
 #include "frontend/torch/python/piecewise.h"
@@ -101,7 +101,7 @@ static bool has_argument(const ig_ts_candidates *from, const char *name) {
     return false;
 }
 
-/* NULL: the keyword says nothing about what is computed. */
+/* NULL: the keyword does not affect the computation. */
 static const char *schema_name(const ig_ts_candidates *from, const char *name) {
     static const char *const others[][2] = {
         { "input", "self" },   { "axis", "dim" },      { "keepdims", "keepdim" },
@@ -423,8 +423,7 @@ ig_status ig_python_call_external(ig_ts_eval *eval, const char *name,
         return call_operation(eval, strchr(name, '.') + 1, arguments, out);
     }
     if (has_prefix(name, "logging.") || has_prefix(name, "warnings.")) {
-        *out = ig_python_external(eval,
-                                  "logging.logger"); /* what it says is for people */
+        *out = ig_python_external(eval, "logging.logger"); /* its text is for people */
         return IG_OK;
     }
     if (has_prefix(name, "torch.") || has_prefix(name, "Tensor.")) {

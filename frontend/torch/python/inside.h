@@ -1,27 +1,27 @@
-/* What the files of this folder share: the evaluator of Python, in the two dialects
- * that files hold.
+/* Declarations that the files of this folder share: the evaluator of Python, in the two
+ * dialects that files hold.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     module.c      modules, and their globals when they are first used; imports
  *     piecewise.c   torch's own modules, which are parsed as they are used
  *     class.c       classes: bases, attributes, instances
- *     statement.c, branch.c  statements; where the run chooses, and what follows
- *     dialect.c, special.c   what names and calls mean in TorchScript's dialect
+ *     statement.c, branch.c  statements; where the run chooses, and its consequences
+ *     dialect.c, special.c   meaning of names and calls in TorchScript's dialect
  *     assign.c      targets of assignments
  *     expression.c  expressions
  *     operation.c   operators and comparisons
  *     subscript.c   x[…], read and written
  *     attribute.c   x.name of anything
  *     call.c        calls: arguments, frames
- *     items.c       what can be looped over
+ *     items.c       iterables
  *     method.c      methods of lists, dicts, texts
  *     builtin.c     len, range, isinstance …  (builtin.def)
  *     external.c    names of torch, math and others that no source tells
  *     text.c        texts of values, formatted strings
  *     load.c        pickled values
  *     report.c      which classes were compiled, which stay Python
- *     survey.c …    what the sources call and what stays Python, without running them
- *     missing.c, walk.c  operators without a row, at once; what a piece of source binds
+ *     survey.c …    calls of the sources, and which stay Python, without running them
+ *     missing.c, walk.c  operators without a row, at once; names that a source binds
  */
 #ifndef IG_FRONTEND_TORCH_PYTHON_INSIDE_H
 #define IG_FRONTEND_TORCH_PYTHON_INSIDE_H
@@ -35,7 +35,7 @@ typedef struct ig_python_class ig_python_class;
 typedef struct ig_python_thing ig_python_thing;
 typedef struct ig_python_scope ig_python_scope;
 
-/* What a value of kind FUNCTION is. */
+/* The content of a value of kind FUNCTION. */
 typedef enum ig_python_kind {
     IG_PYTHON_DEF,      /* a function of the sources */
     IG_PYTHON_NATIVE,   /* one without source */
@@ -43,7 +43,7 @@ typedef enum ig_python_kind {
     IG_PYTHON_CLASS,    /* a class of the sources */
     IG_PYTHON_MODULE,   /* a module of the sources */
     IG_PYTHON_EXTERNAL, /* a name elsewhere: "torch.relu", "builtins.len" */
-    IG_PYTHON_SUPER,    /* super(): attributes behind `owner` of the class of `self` */
+    IG_PYTHON_SUPER,    /* super(): attributes after `owner` of the class of `self` */
     IG_PYTHON_PARTIAL,  /* functools.partial */
 } ig_python_kind;
 
@@ -108,8 +108,8 @@ typedef enum ig_python_flow {
     IG_PYTHON_DONE /* all is done to the end of a trip that the run counts */
 } ig_python_flow;
 
-/* What is still to do when a statement ends, innermost first: the statements behind it,
- * or the trips that a loop still makes. */
+/* The work left when a statement ends, innermost first: the statements after it, or the
+ * trips that a loop still makes. */
 typedef struct ig_python_rest {
     ig_ast_list body;
     size_t next;
@@ -176,7 +176,7 @@ void ig_python_space_open(ig_ts_eval *eval, ig_python_space *space,
 /* Statements that come to the body later: their names. */
 void ig_python_space_declare(ig_ts_eval *eval, ig_python_space *space,
                              const ig_ast_list *body);
-/* What a body binds to `name` (interned); *out_found false: nothing. */
+/* The value that a body binds to `name` (interned); *out_found false: nothing. */
 ig_status ig_python_space_get(ig_ts_eval *eval, ig_python_space *space,
                               const char *name, ig_ts_value *out, bool *out_found);
 ig_status ig_python_global(ig_ts_eval *eval, ig_python_module *module, const char *name,
@@ -191,7 +191,7 @@ ig_ts_frame *ig_python_frame(ig_ts_eval *eval, ig_python_module *module,
 ig_status ig_python_find_class(ig_ts_eval *eval, const char *name,
                                const ig_class **out_class);
 ig_status ig_python_class_of(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out);
-/* An attribute of the class behind `after` (NULL: of all) in its order. */
+/* An attribute of the class, looked up past `after` (NULL: of all) in its order. */
 ig_status ig_python_class_get(ig_ts_eval *eval, const ig_python_class *class,
                               const ig_python_class *after, const char *name,
                               ig_ts_value *out, bool *out_found);
@@ -202,7 +202,7 @@ bool ig_python_derives(const ig_python_class *class, const ig_python_class *from
 ig_python_class *ig_python_tuple_class(ig_ts_eval *eval, const char *name,
                                        const char *const *fields, size_t count);
 
-/* A class with named fields is made; what is not given is its default. */
+/* A class with named fields is made; an absent argument has its default. */
 ig_status ig_python_make_tuple(ig_ts_eval *eval, const ig_class *class,
                                const ig_ts_arguments *arguments, ig_ts_value *out);
 /* The member of that name: one value, whoever asks. */
@@ -256,7 +256,7 @@ ig_status ig_python_call(ig_ts_eval *eval, const ig_ts_value *function,
                          const ig_ts_arguments *arguments, ig_ts_value *out);
 /* The function of a `def` or `lambda`. */
 ig_status ig_python_def(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *out);
-/* Items of what can be looped over, as a list that nobody else sees. */
+/* Items of an iterable, as a list that nobody else sees. */
 ig_status ig_python_items(ig_ts_eval *eval, const ig_ts_value *value, ig_ts_list **out);
 /* Those that a module holds, and their names. */
 ig_ts_list *ig_python_members(ig_ts_eval *eval, const ig_ts_object *object,
@@ -292,8 +292,8 @@ const ig_ts_value *ig_python_argument(const ig_ts_arguments *arguments, uint32_t
 ig_ts_arguments ig_python_with_self(ig_ts_eval *eval, ig_ts_value self,
                                     const ig_ts_arguments *arguments);
 
-/* Notes each method that calls of these classes may reach and that is refused wherever
- * it stands, but for the one in which evaluation ended. */
+/* Notes each method that calls of these classes may reach and that is refused anywhere,
+ * but for the one in which evaluation ended. */
 void ig_python_survey(ig_ts_eval *eval, const ig_python_class *const *classes,
                       size_t count);
 

@@ -160,7 +160,7 @@ static ig_status load_enum(ig_ts_eval *eval, const ig_py *value, const char *pat
     return no_member(eval, path);
 }
 
-/* ---- what only plain Python has ---- */
+/* ---- plain Python alone ---- */
 
 /* A function or class by its name: of the sources, or elsewhere. */
 static ig_status load_global(ig_ts_eval *eval, const ig_py *value, ig_ts_value *out) {
@@ -335,8 +335,8 @@ static ig_status load_attribute(ig_ts_eval *eval, const ig_py *value, ig_ts_valu
                                out);
 }
 
-/* What the dialect has not: an object of a class of the sources, a function, a set.
- * What is not known is poison: only its use is an error. */
+/* Absent from the dialect: an object of a class of the sources, a function, a set.
+ * An unknown value is poison: only its use is an error. */
 static ig_status load_plain(ig_ts_eval *eval, ig_py *value, const char *path,
                             ig_ts_value *out) {
     ig_ts_list *list;

@@ -1,7 +1,7 @@
 /* Methods of lists, sets, tuples, dicts, texts and modules that hold others.
  * SPDX-License-Identifier: Apache-2.0
  *
- * What a method does stands in container/, as the function of an operator; rows here
+ * A method's body is in container/, as the function of an operator; rows here
  * say which, and how Python calls it.  Methods that no operator has are functions of
  * this file.
  */
@@ -271,7 +271,7 @@ ig_status ig_python_method(ig_ts_eval *eval, const ig_ts_value *self, const char
     method_call c = { eval, self, arguments, out };
     bool grows = self->kind == IG_TS_LIST && strcmp(name, "append") == 0 &&
                  self->as.list->poison == &ig_ts_grows;
-    if (!grows) { /* a loop of the run stacks what it appends */
+    if (!grows) { /* a loop of the run stacks the items it appends */
         IG_TRY(ig_ts_open(eval, self));
     }
     if (rows) {

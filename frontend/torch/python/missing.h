@@ -19,7 +19,7 @@ ig_status ig_python_report_missing(ig_ts_eval *eval, const char *name,
 ig_status ig_python_report_unfit(ig_ts_eval *eval, const char *name,
                                  const ig_location *where);
 
-/* What a look through the sources found. */
+/* The findings of a look through the sources. */
 typedef struct ig_python_lack {
     const char *label; /* "aten::mode"; "aten::sum(Tensor, str)": no such overload */
     ig_location first;

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A module is not run from top to bottom: a package's module imports much that its
- * model never calls.  A name is bound by the statements of the body that bind it, or
- * change what is bound to it, in their order, when the name is first used.  Where
- * another statement between them uses the name, the order would count; that is refused.
+ * model never calls.  A name is bound by the statements of the body that bind it or
+ * change its value, in their order, when the name is first used.  Where another
+ * statement between them uses the name, the order would count; that is refused.
  */
 #include "frontend/torch/python/branch.h"
 #include "frontend/torch/python/missing.h"
@@ -14,7 +14,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* What is known of a name in a space. */
+/* Known facts about a name in a space. */
 typedef enum ig_python_state {
     NAME_NEW,
     NAME_RUNNING,
@@ -93,8 +93,8 @@ ig_ts_frame *ig_python_frame(ig_ts_eval *eval, ig_python_module *module,
 
 /* ---- names of a body ---- */
 
-/* A space is as old as the program, whenever it is opened: what a branch of the run
- * binds in it is taken back with the branch. */
+/* A space is as old as the program, whenever it is opened: bindings by a branch of the
+ * run are undone with the branch. */
 void ig_python_space_open(ig_ts_eval *eval, ig_python_space *space,
                           ig_python_module *module, const char *label,
                           const ig_ast_list *body) {

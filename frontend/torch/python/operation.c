@@ -1,4 +1,4 @@
-/* Operators of the language: which of torch's they are, by what they are given.
+/* Operators of the language: which of torch's they are depends on their operands.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/python/inside.h"
 

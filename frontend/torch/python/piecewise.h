@@ -12,10 +12,10 @@ ig_status ig_python_stock_open(ig_ts_eval *eval, const ig_stock_module *stock,
 /* Parses what waits under that name (interned), if anything does. */
 ig_status ig_python_stock_read(ig_ts_eval *eval, ig_python_module *module,
                                const char *name);
-/* What a module of torch's own Python binds to `name`. */
+/* The value that a module of torch's own Python binds to `name`. */
 ig_status ig_python_stock(ig_ts_eval *eval, const char *module, const char *name,
                           ig_ts_value *out, bool *out_found);
-/* What the function of the operator's name in torch/_composites.py returns; it takes
+/* The result of the function of the operator's name in torch/_composites.py; it takes
  * the arguments of the schema by their names. */
 ig_status ig_python_composite(const ig_ts_call *call, ig_ts_value *out);
 /* "torch.nn.Linear": a constant, what torch's own Python binds, or an EXTERNAL. */

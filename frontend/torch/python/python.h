@@ -6,7 +6,7 @@
  * Sources are of TorchScript's dialect, which archives hold, or plain Python, which
  * packages hold: one evaluator runs both (dialect.c says what differs).  Nothing is
  * executed: statements over known values are evaluated, work on tensors becomes IR, and
- * what is neither is refused with the line of the source.
+ * anything else is refused with the line of the source.
  */
 #ifndef IG_FRONTEND_TORCH_PYTHON_PYTHON_H
 #define IG_FRONTEND_TORCH_PYTHON_PYTHON_H
@@ -25,7 +25,7 @@ ig_status ig_python_load(ig_ts_eval *eval, ig_py *value, const char *path,
 ig_status ig_python_call_method(ig_ts_eval *eval, ig_ts_object *self, const char *name,
                                 const ig_ts_arguments *arguments, ig_ts_value *out);
 bool ig_python_has_method(const ig_ts_object *self, const char *name);
-/* What a parameter is that the caller does not give. */
+/* The value of a parameter that the caller does not give. */
 ig_status ig_python_default(ig_ts_eval *eval, const ig_function *function,
                             const ig_param *param, ig_ts_value *out);
 ig_status ig_python_attribute(ig_ts_eval *eval, const ig_ts_value *object,

@@ -1,4 +1,4 @@
-/* What is said of classes of plain Python: which were compiled, which stay Python.
+/* The report on classes of plain Python: which were compiled, which stay Python.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/python/inside.h"
 

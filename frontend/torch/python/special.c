@@ -115,7 +115,7 @@ static ig_status special_print(ig_ts_eval *eval, const ig_ast *call, ig_ts_value
 
 /* ---- futures ---- */
 
-/* A forked function is run at once: what it gives is all that can be seen of it. */
+/* A forked function is run at once: only its result can be seen. */
 static ig_status special_fork(ig_ts_eval *eval, const ig_ast *call, ig_ts_value *out) {
     ig_ts_value function, value;
     IG_TRY(read_argument(eval, call, 0, &function));

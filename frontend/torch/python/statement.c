@@ -53,7 +53,7 @@ ig_status ig_python_run_block(ig_ts_eval *eval, ig_ast_list body) {
     return IG_OK;
 }
 
-/* ---- loops over what is known ---- */
+/* ---- loops over known values ---- */
 
 /* Did the loop's body leave the loop? */
 static bool leaves_loop(ig_ts_eval *eval) {
@@ -181,7 +181,7 @@ static ig_status run_for(ig_ts_eval *eval, const ig_ast *node) {
     return run_trips(eval, node, items, 0, outer);
 }
 
-/* ---- what is still to do ---- */
+/* ---- work left ---- */
 
 ig_status ig_python_run_rest(ig_ts_eval *eval, const ig_python_rest *rest) {
     ig_python_scope *scope = eval->frame->scope;
@@ -208,7 +208,7 @@ ig_status ig_python_run_rest(ig_ts_eval *eval, const ig_python_rest *rest) {
 
 /* ---- exceptions ---- */
 
-/* "name: text", as far as the text stands in the source. */
+/* "name: text", as far as the source gives the text. */
 static ig_status raise_with(ig_ts_eval *eval, const char *name, const ig_ast *text) {
     bool is_text = text &&
                    (text->kind == IG_AST_STRING || text->kind == IG_AST_FORMATTED);

@@ -47,7 +47,7 @@ static ig_status read_one(ig_ts_eval *eval, const ig_ast *node, subscripts *out)
     return IG_OK;
 }
 
-/* What stands between the brackets; a tuple that is a value is several. */
+/* The expression between the brackets; a tuple that is a value is several. */
 static ig_status read_subscripts(ig_ts_eval *eval, const ig_ast *node,
                                  subscripts *out) {
     *out = (subscripts){ 0 };

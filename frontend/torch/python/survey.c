@@ -4,7 +4,7 @@
  * Functions wait in a queue; one that is looked through adds those that it may call.
  * Two questions are asked so, after evaluation has ended at the first thing that it
  * does not follow: which operators have no row (survey_dialect.c), and which methods of
- * plain Python will be refused wherever they stand (survey_plain.c).
+ * plain Python will be refused anywhere (survey_plain.c).
  */
 #include "frontend/torch/python/survey.h"
 
@@ -25,7 +25,7 @@ static ig_status look_through(ig_python_look *look) {
         (look->now.function ? ig_python_look_at_dialect
                             : ig_python_look_at_plain)(look);
         if (look->status != IG_OK) {
-            return IG_OK; /* it was reported, and what is found by now is */
+            return IG_OK; /* it was reported, and the findings so far are */
         }
         IG_TRY(ig_context_poll(look->eval->context));
     }

@@ -12,20 +12,20 @@ typedef struct ig_python_visit_of {
     const ig_function *function;  /* of the dialect, or without source; else NULL */
     ig_ts_object *self;           /* whose method it is, where that is known */
     const ig_ast *node;           /* of plain Python: its def, */
-    ig_python_module *module;     /* where it stands, */
+    ig_python_module *module;     /* its position, */
     const ig_python_class *class; /* and whose it is; NULL: a function of the module */
 } ig_python_visit_of;
 
 struct ig_python_look {
     ig_ts_eval *eval;
     IG_VEC(ig_python_visit_of) queue;
-    ig_map seen; /* of what was queued */
+    ig_map seen; /* of the queued items */
     ig_python_visit_of now;
     /* of the dialect */
     ig_python_lacks *lacks;
     size_t nodes;
     ig_status status; /* the first failure: of a source that cannot be read */
-    ig_map names;     /* IG_MAP_PTR(name) -> what is known of its value */
+    ig_map names;     /* IG_MAP_PTR(name) -> known facts about its value */
     uint32_t line;
     const ig_location *where; /* in a function without source; else NULL */
     /* of plain Python */

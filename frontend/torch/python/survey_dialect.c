@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Functions are looked through with the module whose method they are, so that a call
- * through an attribute is followed to the class that stands there.  Types are those
- * that the sources say or that rows give.  What is not known fits every overload: a
- * call is reported only when nothing that it may be given has a row.
+ * through an attribute is followed to the class found there.  Types are those that the
+ * sources say or that rows give.  An unknown value fits every overload: a call is
+ * reported only when nothing that it may be given has a row.
  */
 #include "frontend/torch/python/survey.h"
 #include "frontend/torch/eval/table.h"
@@ -16,7 +16,7 @@ enum { NODES_MAX = 1 << 20 };
 
 typedef ig_python_look survey;
 
-/* What is known of a value without running anything; all NULL: nothing. */
+/* Known facts about a value without running anything; all NULL: nothing. */
 typedef struct known {
     ig_ts_object *object;
     const ig_script_type *type;
@@ -160,7 +160,7 @@ static bool is_all_known(const ig_call_shape *shape) {
     return true;
 }
 
-/* Where the name tells the overload, a number may stand for a tensor: such a type is
+/* Where the name tells the overload, a number may be given for a tensor: such a type is
  * taken for unknown. */
 static ig_call_shape forget_numbers(survey *s, const ig_call_shape *shape) {
     size_t count = shape->positional_count + shape->keyword_count;
@@ -459,7 +459,8 @@ static known survey_if(survey *s, const ig_ast *node) {
     return (known){ 0 };
 }
 
-/* What a loop binds is known after its body: names of the body fit everything. */
+/* The names that a loop binds are known after its body: names of the body fit
+ * everything. */
 static known survey_for(survey *s, const ig_ast *node) {
     known items = survey_node(s, node->as.loop.iterable);
     bool is_list = items.type && items.type->kind == IG_SCRIPT_LIST;
@@ -476,7 +477,7 @@ static known survey_annotated(survey *s, const ig_ast *node) {
     return (known){ 0 };
 }
 
-/* A statement or an expression; what is known of the value of that. */
+/* A statement or an expression; known facts about its value. */
 static known survey_node(survey *s, const ig_ast *node) {
     static const uint8_t literals[IG_AST_KIND_COUNT] = {
         [IG_AST_NONE] = 1 + IG_SCRIPT_NONE,  [IG_AST_BOOL] = 1 + IG_SCRIPT_BOOL,

@@ -1,10 +1,10 @@
-/* What of a model's classes stays Python, read off their sources.
+/* The parts of a model's classes that stay Python, read off their sources.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Evaluation ends at the first thing that it does not follow.  The rest of the model is
  * looked through here, so that who reads the refusal sees at once how much there is to
  * change: methods that a call of a class may reach, each with the first statement or
- * call in it that is refused wherever it stands.  What only values decide is not seen.
+ * call in it that is refused anywhere.  Decisions by values are not seen.
  */
 #include "frontend/torch/python/survey.h"
 
@@ -36,7 +36,7 @@ static const char *alias_in(const ig_python_look *s, const ig_ast *node,
     return NULL;
 }
 
-/* What an import of `body`, perhaps in a `try`, binds to the name: "numpy",
+/* The value that an import of `body`, perhaps in a `try`, binds to the name: "numpy",
  * "torch.no_grad"; NULL: none does. */
 static const char *import_in(const ig_python_look *s, const ig_ast_list *body,
                              const char *name) {
@@ -57,7 +57,7 @@ static const char *import_in(const ig_python_look *s, const ig_ast_list *body,
     return found;
 }
 
-/* "numpy.linalg.norm" of what an import here binds the first part of; else NULL. */
+/* "numpy.linalg.norm", if an import here binds the first part; else NULL. */
 static const char *full_name(const ig_python_look *s, const ig_ast *node) {
     const char *dotted = ig_ast_dotted(node, s->eval->arena);
     char first[NAME_BYTES];
@@ -98,7 +98,7 @@ static bool may_be_known(const ig_python_look *s, const char *name) {
     return ig_python_builtin(name) || is_in_sources(s, name);
 }
 
-/* ---- what is refused wherever it stands ---- */
+/* ---- constructs that are refused anywhere ---- */
 
 static void set_barrier(ig_python_look *s, const ig_ast *node, const char *why) {
     s->barrier = s->barrier ? s->barrier : node;
@@ -161,7 +161,7 @@ static void check_node(ig_python_look *s, const ig_ast *node) {
     }
 }
 
-/* ---- what a method may reach ---- */
+/* ---- methods within reach ---- */
 
 static void queue_def(ig_python_look *s, const ig_python_class *class,
                       ig_python_module *module, const ig_ast *node) {
@@ -185,7 +185,7 @@ void ig_python_queue_method(ig_python_look *s, const ig_python_class *class,
         const ig_python_class *one = class->order[i];
         const ig_ast *node = one->node ? find_def(&one->node->as.class->body, name)
                                        : NULL;
-        bool is_own = node && node == s->now.node; /* super() goes on behind it */
+        bool is_own = node && node == s->now.node; /* super() goes on after it */
         if (node && !is_own) {
             queue_def(s, one, one->module, node);
             return;

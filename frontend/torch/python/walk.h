@@ -10,7 +10,7 @@ bool ig_python_may_leave(const ig_ast_list *body);
 bool ig_python_yields(const ig_ast_list *body);
 /* Binds all names that a body binds to nothing, so that branches agree about them. */
 void ig_python_declare(ig_ts_eval *eval, ig_ts_frame *frame, const ig_ast_list *body);
-/* Does a statement bind `name`, or change what is bound to it? */
+/* Does a statement bind `name`, or change its value? */
 bool ig_python_binds(const ig_ast *statement, const char *name);
 
 #endif

@@ -52,7 +52,7 @@ static bool open_deform(ig_ts_call *call, deform *d) {
     return d->x != NULL;
 }
 
-/* Where places lie along axis `number` without their offsets: [1, 1, K, rows or 1,
+/* The positions along axis `number` without offsets: [1, 1, K, rows or 1,
  * columns or 1]. */
 static ig_value *sample_grid(ig_ts_call *call, const deform *d, uint32_t number) {
     assert(number < 2 && "rows and columns");

@@ -19,7 +19,7 @@ static ig_value *fill_shape(ig_expr *e, ig_value *scalar, uint32_t rank,
 
 /* ---- a shape and a number ---- */
 
-/* zeros, ones, empty: (size, dtype …); variant: the number.  What is empty is 0. */
+/* zeros, ones, empty: (size, dtype …); variant: the number.  Empty storage is 0. */
 ig_status ig_ts_op_zeros(ig_ts_call *call) {
     uint32_t rank;
     const ig_dim *dims = ig_aten_shape(call, 0, &rank);
@@ -241,7 +241,7 @@ ig_status ig_ts_op_triangle_indices(ig_ts_call *call) {
         return ig_ts_fail(call, IG_LIMIT, "indices of a %lld x %lld triangle",
                           (long long)rows, (long long)columns);
     }
-    rows = columns ? rows : 0; /* nothing stands in any of them */
+    rows = columns ? rows : 0; /* none of them holds anything */
     int64_t *pairs = IG_NEW_ARRAY(call->arena, int64_t,
                                   (size_t)(2 * rows * columns + 1));
     for (int64_t pass = 0, all = 0; pass < 2; pass++) {

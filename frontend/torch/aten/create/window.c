@@ -52,7 +52,7 @@ static double window_at(const window *w, double i) {
     return w->first - w->second * cos(turn);
 }
 
-/* `before` arguments stand before dtype: the length, periodic, then numbers. */
+/* `before` arguments precede dtype: the length, periodic, then numbers. */
 static window read_window(ig_ts_call *call, uint32_t before) {
     window w = { .kind = (window_kind)(call->row->variant % ARGUMENT) };
     bool is_hann = w.kind == HANN;

@@ -64,8 +64,8 @@ static void ends_of(ig_ts_call *call, ig_value *x, ig_value **low, ig_value **hi
     *high = ig_build_where(call->e, is_equal, above, *high);
 }
 
-/* histc(self, bins, min, max): the last bin holds its upper end; what lies outside goes
- * to a bin that is cut off */
+/* histc(self, bins, min, max): the last bin holds its upper end; outliers go to a bin
+ * that is cut off */
 ig_status ig_ts_op_histc(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *low = NULL, *high = NULL;
     int64_t bins = ig_aten_distance(call, 1);

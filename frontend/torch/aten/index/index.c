@@ -1,10 +1,10 @@
 /* Indexing by tensors: x[i, :, mask] and its assignment.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A mask stands for the columns of its nonzero.  The index tensors are broadcast and
- * stacked as tuples, the axes that they index are moved to the front, and gather_nd or
- * scatter_nd does the rest.  The broadcast axes of the result stand where the indexed
- * ones stood when those are neighbours, else in front:
+ * A mask means the columns of its nonzero.  The index tensors are broadcast and stacked
+ * as tuples, the axes that they index are moved to the front, and gather_nd or
+ * scatter_nd does the rest.  The broadcast axes of the result replace the indexed ones
+ * when those are neighbours, else come first:
  *
  *     x [A, B, C, D], indices [-, i, j, -], i and j broadcast to S…
  *     x' [B, C, A, D]  gather_nd (i, j)  ->  [S…, A, D]  ->  [A, S…, D] */

@@ -350,7 +350,7 @@ ig_status ig_ts_op_diff(ig_ts_call *call) {
     return ig_aten_give(call, x);
 }
 
-/* Widths between the points of argument 1, shaped to broadcast against y: a vector lies
+/* Widths between the points of argument 1, shaped to broadcast against y: a vector is
  * along the axis. */
 static ig_value *widths_of(ig_ts_call *call, const ig_value *y, uint32_t axis) {
     ig_value *x = ig_aten_tensor(call, 1);

@@ -357,7 +357,7 @@ ig_status ig_ts_op_masked_fill(ig_ts_call *call) {
     return ig_aten_give(call, ig_build_where(call->e, mask, value, x));
 }
 
-/* Is a bound beyond what the integers of this dtype reach?  -1: below all of them, 1:
+/* Is a bound beyond the range of this integer dtype?  -1: below all of them, 1:
  * above; 0 where it is among them, or not known. */
 static int compare_with_range(const ig_ts_value *bound, ig_dtype dtype) {
     const ig_dtype_info *info = &ig_dtypes[dtype];

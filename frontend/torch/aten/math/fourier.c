@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* torch's fft_norm_mode: what the sums are divided by. */
+/* torch's fft_norm_mode: the divisor of the sums. */
 enum { BY_NOTHING, BY_ROOT, BY_COUNT };
 
 typedef struct transform {

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* Axes in front of the matrices, and the dtype of what is given. */
+/* Axes in front of the matrices, and the dtype of the operand. */
 typedef struct batch {
     ig_dim dims[IG_TENSOR_RANK];
     uint32_t rank;

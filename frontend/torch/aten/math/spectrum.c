@@ -86,7 +86,7 @@ static ig_complex transform_axis(ig_expr *e, ig_complex x, uint32_t axis, bool i
     return move_parts(e, x, last, axis);
 }
 
-/* The real x of n elements whose frequencies lie along an axis. */
+/* The real x of n elements whose frequencies are along an axis. */
 static ig_value *to_real_axis(ig_expr *e, ig_complex x, uint32_t axis, ig_dim n) {
     int64_t known;
     x = fit_parts(e, x, axis, half_of(e->module, n));
@@ -314,7 +314,7 @@ ig_status ig_ts_op_stft(ig_ts_call *call) {
     return ig_aten_give(call, ig_expr_concat(e, rank + 1, both, 2));
 }
 
-/* [batch, windows, size] added where the windows lie: [batch, length]. */
+/* [batch, windows, size] added at the windows' positions: [batch, length]. */
 static ig_value *add_windows(ig_expr *e, const windows *w, ig_value *x, ig_dim length) {
     if (!x) {
         return NULL;

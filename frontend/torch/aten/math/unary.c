@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* sigmoid is in 0 … 1, tanh in -1 … 1: these are the ranges of what they give. */
+/* sigmoid is in 0 … 1, tanh in -1 … 1: these are the ranges of their results. */
 static ig_status give_quantised_unary(ig_ts_call *call, ig_opcode code) {
     ig_aten_quantised q;
     if (!ig_aten_quantised_arg(call, 0, &q)) {
@@ -55,7 +55,7 @@ ig_status ig_ts_op_unary(ig_ts_call *call) {
     return ig_aten_give(call, y);
 }
 
-/* floor, ceil, trunc, round: integers are what they are. */
+/* floor, ceil, trunc, round: integers are unchanged. */
 ig_status ig_ts_op_to_whole(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     if (x && ig_expr_is_float(x)) {
@@ -195,7 +195,7 @@ ig_status ig_ts_op_isclose(ig_ts_call *call) {
     return ig_aten_give(call, ig_build_or(e, close, near));
 }
 
-/* ---- numbers in place of what is none ---- */
+/* ---- numbers in place of NaN and infinities ---- */
 
 static double largest_of(ig_dtype dtype) {
     assert(ig_dtype_is_float(dtype) && "only floats have infinities to replace");

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-/* Where the arguments after query, key and value stand. */
+/* The positions of the arguments after query, key and value. */
 typedef struct sdpa_places {
     uint32_t mask, dropout, causal, scale;
 } sdpa_places;
@@ -69,7 +69,7 @@ static ig_value *build_linear(ig_ts_call *call, ig_value *x, ig_value *weight,
     return bias ? ig_build_add(call->e, x, bias) : x;
 }
 
-/* What is masked out as [B or 1, heads or 1, L or 1, S], true where it takes part; a
+/* The mask as [B or 1, heads or 1, L or 1, S], true where a key takes part; a
  * float mask is added. */
 static ig_value *shape_mask(ig_ts_call *call, ig_value *mask, int64_t type) {
     ig_dim dims[4] = { ig_dim_of(1), ig_dim_of(1), ig_dim_of(1), ig_dim_of(1) };

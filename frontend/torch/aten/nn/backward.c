@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Each builds the forward operator again over copies of its tensors, and has
- * passes/grad build the gradients of the sum of (result * grad): rules stand in one
+ * passes/grad build the gradients of the sum of (result * grad): rules are in one
  * place.  Of the forward operator nothing stays that no gradient reads. */
 #include "frontend/torch/aten/aten.h"
 
@@ -12,14 +12,14 @@
 
 enum { GRAD, FIRST, WANTED = 2 };
 
-/* A value of its own, so that only what is built of it depends on it. */
+/* A value of its own, so that only values built of it depend on it. */
 static ig_value *copy_value(ig_expr *e, ig_value *x) {
     ig_reshape_attrs same = { .to = { x ? x->type->dims : NULL,
                                       x ? x->type->rank : 0 } };
     return x ? ig_build_reshape(e, x, NULL, same) : NULL;
 }
 
-/* A forward operator, of whose first `wanted_count` arguments copies stand for the
+/* A forward operator, of whose first `wanted_count` arguments copies serve as the
  * points. */
 typedef struct forward {
     const char *name;

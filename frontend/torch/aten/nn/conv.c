@@ -10,7 +10,7 @@
 
 enum { SPACE_MAX = 3 };
 
-/* A list of one number stands for all spatial axes. */
+/* A list of one number is for all spatial axes. */
 static bool read_list(ig_ts_call *call, uint32_t index, uint32_t space, int64_t *out) {
     uint32_t count;
     const int64_t *given = ig_aten_ints(call, index, 0, &count);
@@ -109,7 +109,7 @@ ig_status ig_ts_op_convolution(ig_ts_call *call) {
     return give_convolution(call, &c);
 }
 
-/* "same": (kernel - 1) * dilation in all, the odd one behind; "valid": none. */
+/* "same": (kernel - 1) * dilation in all, the odd one after; "valid": none. */
 static bool named_pads(ig_ts_call *call, convolution *c, uint32_t index) {
     ig_str name = ig_aten_str(call, index);
     bool is_same = ig_str_is(name, "same");

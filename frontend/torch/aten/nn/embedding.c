@@ -142,7 +142,7 @@ static ig_value *build_bag(ig_ts_call *call, ig_value *weight, ig_value *ids,
     return ig_build_bag(call->e, all, count, attrs);
 }
 
-/* What the other results of embedding_bag are made of. */
+/* The sources of embedding_bag's other results. */
 typedef struct bag_results {
     ig_value *weight, *ids, *offsets; /* integers as i64 */
     ig_value *value;                  /* the first result */

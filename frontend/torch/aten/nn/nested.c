@@ -9,14 +9,14 @@
  *     output = to_padded_tensor(output, 0., src.size())          (in the first case)
  *
  * A nested tensor lacks the places of padding.  Here it has them, and layers leave them
- * out as keys, which gives the same at all others.  So both ways are one: what is asked
- * first is answered with yes, and padding shows 0 at the end only where the run finds
- * that padding stands behind all else in each row.
+ * out as keys, which gives the same at all others.  So both ways are one: the first
+ * question is answered with yes, and padding shows 0 at the end only where the run
+ * finds that padding comes last in each row.
  */
 #include "frontend/torch/aten/aten.h"
 #include "ir/build/extent.h"
 
-/* bool []: no place is kept behind one that is not, in any row of `keep` [B, T]. */
+/* bool []: no position is kept after one that is not, in any row of `keep` [B, T]. */
 static ig_value *is_left_aligned(ig_expr *e, ig_value *keep) {
     ig_dim one = ig_dim_of(1), count = ig_expr_extent(e, keep, 1);
     ig_dim rest = ig_dim_max(e->module, ig_dim_sub(e->module, count, one),

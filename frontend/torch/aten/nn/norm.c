@@ -251,7 +251,7 @@ ig_status ig_ts_op_native_group_norm(ig_ts_call *call) {
     return give_three(call, y, mean, ig_expr_like(e, ig_expr_squeeze(e, scale, 2), y));
 }
 
-/* Running statistics take the mean over the batch of what each of its items has. */
+/* Running statistics take the mean of the items' statistics over the batch. */
 static void train_instances(ig_ts_call *call, ig_value *x, double momentum,
                             statistics *s) {
     ig_expr *e = call->e;

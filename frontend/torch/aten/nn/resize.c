@@ -17,7 +17,7 @@ typedef struct resizing {
     double scales[2 + SPACE_MAX]; /* as given; 0: not given */
 } resizing;
 
-/* How far apart places are, and where the first lies. */
+/* The distance of places, and the position of the first. */
 static ig_coordinates coordinates_of(const resizing *r) {
     const ig_resize_attrs *attrs = &r->form.attrs;
     if (attrs->mode == IG_RESIZE_nearest) {

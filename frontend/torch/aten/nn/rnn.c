@@ -189,7 +189,7 @@ static ig_value *lengths_of(ig_ts_call *call, ig_value *mask) {
                                ig_aten_cast(call, mask, IG_DT_i64), 0, false);
 }
 
-/* Rows of `data` as [T, B, …]; where a sequence has ended, row 0 stands. */
+/* Rows of `data` as [T, B, …]; where a sequence has ended, row 0 is used. */
 static ig_value *spread_steps(ig_ts_call *call, ig_value *data, ig_value *batch_sizes,
                               ig_value *numbers, ig_value *mask) {
     ig_value *first = as_column(call, running_sum(call, batch_sizes, true));

@@ -18,7 +18,7 @@ static bool is_per_channel(const ig_ts_call *call) {
     return call->row->variant != 0;
 }
 
-/* Where quant_min stands. */
+/* The position of quant_min. */
 static uint32_t first_limit(const ig_ts_call *call) {
     return is_per_channel(call) ? AXIS + 1 : AXIS;
 }

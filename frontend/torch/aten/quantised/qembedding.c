@@ -2,10 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A row of an 8-bit table is its bytes, then scale and bias (the least value) as f32:
- * the IR's format, so such a table stays where it lies.  Rows of 4 and 2 bits have f16
- * scale and bias behind, where the IR has them in front: those are copied.  Packed
- * parameters hold integers with a scale and a zero point a row; bias = -zero *
- * scale. */
+ * the IR's format, so such a table is not copied.  Rows of 4 and 2 bits end with f16
+ * scale and bias, and the IR's begin with them: those are copied.  Packed parameters
+ * hold integers with a scale and a zero point a row; bias = -zero * scale. */
 #include "frontend/torch/aten/quant.h"
 
 #include "frontend/torch/eval/eval.h"
@@ -35,7 +34,7 @@ static bool constant_rows(ig_ts_call *call, const ig_value *x, const ig_data **o
     return true;
 }
 
-/* `bytes` are borrowed; `file` says where they lie on disk, or is NULL. */
+/* `bytes` are borrowed; `file` gives their position on disk, or is NULL. */
 static ig_value *make_table(const rows *r, const void *bytes, const ig_data *file) {
     static const ig_dtype dtypes[] = { [2] = IG_DT_u2, [4] = IG_DT_u4, [8] = IG_DT_u8 };
     ig_module *module = r->call->module;
@@ -114,7 +113,7 @@ static void put_f16(uint8_t *at, double value) {
     memcpy(at, &bits, sizeof bits);
 }
 
-/* Codes of `stride` bytes a row, with what `scales` and `zeros` come to behind them. */
+/* Codes of `stride` bytes a row, with the row's scale and bias after them. */
 static ig_value *pack_rows(const rows *r, const uint8_t *codes, const ig_data *scales,
                            const ig_data *zeros) {
     bool is_byte = r->bits == 8;

@@ -4,9 +4,9 @@
  *     acc = sum (x - zx) (w - zw) + rint(bias / (sx sw))        in i32
  *     y = clamp(rint(acc * (sx sw / sy)) + zy)
  *
- * Packed parameters are custom objects; what libtorch would have packed stands in their
- * attribute `state` as it was written: (weight, bias) of linear layers, ("2", [config,
- * weight], [bias]) of convolutions. */
+ * Packed parameters are custom objects; their attribute `state` holds the operands of
+ * libtorch's packing as they were written: (weight, bias) of linear layers, ("2",
+ * [config, weight], [bias]) of convolutions. */
 #include "frontend/torch/aten/quantised/packed.h"
 
 #include "frontend/torch/eval/eval.h"
@@ -114,7 +114,7 @@ static ig_value *quantised_bias(ig_ts_call *call, const product *p) {
     return ig_expr_along(call->e, bias, 0, p->acc->type->rank - p->axis);
 }
 
-/* Scale and zero point stand at `at`. */
+/* Scale and zero point are at `at`. */
 static ig_status give_product(ig_ts_call *call, const product *p, uint32_t at,
                               const ig_torch_dtype_info *dtype, bool has_relu) {
     double scale = ig_aten_float(call, at);
@@ -226,7 +226,7 @@ ig_status ig_ts_op_q_linear_dynamic(ig_ts_call *call) {
     return ig_aten_give(call, call->row->variant ? ig_build_relu(call->e, x) : x);
 }
 
-/* quantized::linear_prepack(W, B): what the archive would have held */
+/* quantized::linear_prepack(W, B): as the archive would have held it */
 ig_status ig_ts_op_q_linear_prepack(ig_ts_call *call) {
     ig_ts_list *state = ig_ts_list_create(call->eval, 2);
     ig_ts_list_add(call->eval, state, call->args[0]);

@@ -1,7 +1,7 @@
 /* Recurrent layers whose weights are quantised, step by step.
  * SPDX-License-Identifier: Apache-2.0
  *
- * What goes into a gate is quantised when it is known: the inputs of a layer all at
+ * A gate's operand is quantised when it is known: the inputs of a layer all at
  * once, the state at each step.  So the steps are written out, and their number must be
  * known. */
 #include "frontend/torch/aten/quantised/packed.h"

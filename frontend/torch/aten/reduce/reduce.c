@@ -250,7 +250,7 @@ static ig_value *variance_of(ig_expr *e, ig_value *x, const over *o,
     return x ? ig_build_div(e, sum, divisor_of(e, x, o, correction)) : NULL;
 }
 
-/* var, std, var_mean, std_mean; variant: the form, and what is added */
+/* var, std, var_mean, std_mean; variant: the form, and the addend */
 ig_status ig_ts_op_variance(ig_ts_call *call) {
     int form = call->row->variant & IG_ATEN_MOMENT_FORM;
     ig_value *x = ig_aten_tensor(call, 0);

@@ -40,7 +40,7 @@ static bool read_pads(ig_ts_call *call, uint32_t index, uint32_t rank, padding *
     return call->e->status == IG_OK;
 }
 
-/* Cuts what is negative off, and leaves the rest in `p`. */
+/* Crops by negative padding, and leaves the rest in `p`. */
 static ig_value *crop_axes(ig_expr *e, ig_value *x, const padding *p) {
     for (uint32_t i = 0; x && i < x->type->rank; i++) {
         int64_t before = 0, after = 0;
@@ -57,8 +57,8 @@ static ig_value *crop_axes(ig_expr *e, ig_value *x, const padding *p) {
     return x;
 }
 
-/* Negative amounts crop, in every mode.  What is repeated or mirrored are elements of
- * the whole axis, so that it is cropped last; else first. */
+/* Negative amounts crop, in every mode.  Elements of the whole axis are repeated or
+ * mirrored, so that it is cropped last; else first. */
 static ig_value *pad_axes(ig_expr *e, ig_value *x, const padding *p, ig_pad_mode mode,
                           double value) {
     bool is_needed = false, crops_last = mode == IG_PAD_edge || mode == IG_PAD_reflect;

@@ -8,7 +8,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* x with y in place of what a slice of one axis takes. */
+/* x with y in place of a slice of one axis. */
 static ig_value *insert_slice(ig_ts_call *call, ig_value *x, ig_value *y, uint32_t axis,
                               ig_dim start, int64_t step) {
     assert(axis < x->type->rank && "the caller has checked the axis");
@@ -82,7 +82,7 @@ ig_status ig_ts_op_diagonal_scatter(ig_ts_call *call) {
     if (a == b || rank < 2 || y->type->rank + 1 != rank) {
         return ig_ts_fail(call, IG_INVALID, "a diagonal takes two axes");
     }
-    /* src's last axis counts along the diagonal: column less what lies above it. */
+    /* src's last axis counts along the diagonal: column minus the one above it. */
     ig_value *row = ig_expr_axis_iota(call->e, rank, a, ig_expr_extent(call->e, x, a));
     ig_value *column = ig_expr_axis_iota(call->e, rank, b,
                                          ig_expr_extent(call->e, x, b));
@@ -249,7 +249,7 @@ static ig_value *unit_filters(ig_ts_call *call, ig_dtype dtype, const int64_t *k
     return ig_expr_reshape(call->e, ig_aten_cast(call, is_own, dtype), 4, dims);
 }
 
-/* Where columns come from along one axis: how many places there are, and what a
+/* Where columns come from along one axis: the number of places, and the elements that a
  * transposed convolution over them loses at both ends. */
 typedef struct fold_axis {
     ig_dim places, before, after;

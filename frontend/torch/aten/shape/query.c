@@ -94,7 +94,7 @@ ig_status ig_ts_op_is_contiguous(ig_ts_call *call) {
                      "asks for the order of elements in memory, which is not known at import: copy the tensor with contiguous() first");
 }
 
-/* The tensor itself when it lies in the order asked for, else a copy; where that is not
+/* The tensor itself when it is in the order asked for, else a copy; where that is not
  * known, a copy that nobody may tell from the tensor by writing to it. */
 ig_status ig_ts_op_contiguous(ig_ts_call *call) {
     const ig_ts_tensor *tensor = peek_tensor(call);
@@ -191,7 +191,7 @@ ig_status ig_ts_op_is_signed(ig_ts_call *call) {
     return ig_ts_give_bool(call, 0, class == IG_SINT || class == IG_FLOAT);
 }
 
-/* is_cuda, requires_grad and the like; variant: what it is */
+/* is_cuda, requires_grad and the like; variant: its value */
 ig_status ig_ts_op_known_bool(ig_ts_call *call) {
     return ig_ts_give_bool(call, 0, call->row->variant != 0);
 }
@@ -215,7 +215,7 @@ ig_status ig_ts_op_storage_offset(ig_ts_call *call) {
 
 /* ---- one element ---- */
 
-/* variant: an ig_ts_kind; POISON: what the dtype says (item, ScalarImplicit) */
+/* variant: an ig_ts_kind; POISON: as the dtype says (item, ScalarImplicit) */
 ig_status ig_ts_op_item(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     if (!x) {

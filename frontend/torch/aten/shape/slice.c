@@ -172,7 +172,7 @@ ig_status ig_ts_op_unfold(ig_ts_call *call) {
 }
 
 /* Where each element of size, stride and offset (arguments first, first + 1 and
- * first + 2) lies in the memory of argument 0; NULL when the call has failed. */
+ * first + 2) is in the memory of argument 0; NULL when the call has failed. */
 static ig_value *strided_places(ig_ts_call *call, uint32_t first) {
     uint32_t rank, stride_count;
     const ig_dim *size = ig_aten_shape(call, first, &rank);

@@ -1,8 +1,8 @@
 /* Views: new shapes and orders of the same elements.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Each is built by view ops alone, so that what is written through it reaches its
- * argument.  Axes are counted without the trailing one of complex tensors. */
+ * Each is built by view ops alone, so that writes through it reach its argument.  Axes
+ * are counted without the trailing one of complex tensors. */
 #include "frontend/torch/aten/view.h"
 
 #include <assert.h>
@@ -342,7 +342,7 @@ ig_status ig_ts_op_expand_as(ig_ts_call *call) {
     return expand_to(call, &v, other->type->dims, other->type->rank);
 }
 
-/* All of it, as another tensor: what is done to the shape of one is not done to the
+/* All of it, as another tensor: a change to the shape of one does not change the
  * other. */
 ig_status ig_ts_op_alias(ig_ts_call *call) {
     ig_aten_view v;
