@@ -121,8 +121,7 @@ typedef struct ig_ts_alias {
     uint64_t versions[2];
     uint32_t count;
     struct ig_ts_alias *outer; /* that of its possible base; or NULL */
-    bool
-        is_by_layout; /* a view or a copy, as strides decide: writes make others unknown */
+    bool is_by_layout; /* a view or a copy, by strides: writes make others unknown */
     const char *copied_by; /* an operator that gives a view, which is a copy here */
     bool has_strides;      /* that are its storage's order, whichever it is */
 } ig_ts_alias;
