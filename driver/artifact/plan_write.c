@@ -350,15 +350,26 @@ static ig_status add_ports(plan *p) {
     return IG_OK;
 }
 
+/* The guard's own words, and the inputs that decide it: a user of a whole model knows
+ * those. */
+static const char *guard_words(const plan *p, const ig_op *op) {
+    const char *message = ig_attr_str(op, IG_guard_message);
+    ig_writer text;
+    ig_writer_init(&text, p->arena);
+    ig_put(&text, "%s", message && *message ? message : "shapes disagree");
+    ig_dim_print_origins(p->module, op->attrs[IG_guard_left].as.dim,
+                         op->attrs[IG_guard_right].as.dim, &text);
+    return ig_writer_str(&text).data;
+}
+
 uint32_t ig_plan_build_guard(ig_plan_build *p, const ig_op *op, bool is_at_bind) {
     assert(op->code == IG_OP_guard && "the attributes are those of a guard");
-    const char *message = ig_attr_str(op, IG_guard_message);
     ig_plan_guard guard = {
         .left = ig_plan_build_expr(p, op->attrs[IG_guard_left].as.dim),
         .right = ig_plan_build_expr(p, op->attrs[IG_guard_right].as.dim),
         .test = (uint32_t)ig_attr_int(op, IG_guard_test, 0),
         .at_bind = is_at_bind,
-        .message = ig_plan_build_text(p, message ? message : "shapes disagree"),
+        .message = ig_plan_build_text(p, guard_words(p, op)),
     };
     IG_PUSH(p->w->arena, &p->w->guards, guard);
     return (uint32_t)p->w->guards.count - 1;

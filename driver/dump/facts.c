@@ -184,6 +184,42 @@ static void put_guard(facts_call *call, const ig_op *op) {
     ig_put(out, "}");
 }
 
+/* ---- a compiled call ---- */
+
+static void put_port(facts_call *call, ig_module *module, const ig_value *value) {
+    const ig_type *type = value->type;
+    ig_writer text;
+    ig_writer_init(&text, call->arena);
+    ig_print_type(
+        module,
+        type->kind != IG_BUFFER
+            ? type
+            : ig_type_tensor(module, (ig_dtype)type->dtype, type->rank, type->dims),
+        &text);
+    ig_put_json_string(next_item(call), ig_writer_str(&text));
+}
+
+/* The types of inputs and outputs as the lowered graph has them: extents that the model
+ * needs to be equal have one name there, the first that the file gives them. */
+static void put_call(facts_call *call) {
+    ig_module *module = call->lowered.modules[0];
+    const ig_graph *own = ig_entry_of(call->module), *graph = ig_entry_of(module);
+    if (graph->body.arg_count != own->body.arg_count ||
+        graph->body.last->operand_count != own->body.last->operand_count) {
+        return; /* lists are several tensors each there */
+    }
+    open_list(call, "takes");
+    for (uint32_t i = 0; i < graph->body.arg_count; i++) {
+        put_port(call, module, graph->body.args[i]);
+    }
+    ig_put(&call->out, "]");
+    open_list(call, "gives");
+    for (uint32_t i = 0; i < graph->body.last->operand_count; i++) {
+        put_port(call, module, graph->body.last->operands[i].value);
+    }
+    ig_put(&call->out, "]");
+}
+
 /* ---- what would not compile ---- */
 
 static void take_refusal(void *user, const ig_diagnostic *diagnostic) {
@@ -210,6 +246,9 @@ static ig_status put_refusals(facts_call *call) {
     context->diag = said;
     ig_put(&call->out, "]");
     ig_put(&call->out, ",\n \"compiles\": %s", status == IG_OK ? "true" : "false");
+    if (status == IG_OK) {
+        put_call(call);
+    }
     bool is_answer = status == IG_UNSUPPORTED || status == IG_INVALID;
     return is_answer && call->refused ? IG_OK : status;
 }

@@ -110,6 +110,10 @@ ig_dim ig_dim_translate(const ig_module *from, ig_dim dim, ig_module *to);
 
 /* Text, fully parenthesised only where needed: "2*B*L + ceil(N / 16) - 1". */
 void ig_dim_print(const ig_module *module, ig_dim dim, ig_writer *writer);
+/* What decides `a` and `b`: "; they follow from dim 0 of input 'x', dim 1 of
+ * input 'y'", the first four; nothing where no symbol of theirs has an origin. */
+void ig_dim_print_origins(const ig_module *module, ig_dim a, ig_dim b,
+                          ig_writer *writer);
 
 /* Postfix code for the runtime: what evaluates `dim` with a small stack.
  * opcode DIM_CONST pushes `value`, DIM_SYMBOL pushes symbols[value], others pop two. */

@@ -114,6 +114,36 @@ void ig_dim_print(const ig_module *module, ig_dim dim, ig_writer *writer) {
     }
 }
 
+/* ---- origins ---- */
+
+enum { ORIGINS_PRINTED = 4 };
+
+typedef struct origins {
+    const ig_module *module;
+    ig_writer *writer;
+    uint32_t symbols[ORIGINS_PRINTED], count;
+} origins;
+
+static void print_origin(void *user, uint32_t symbol) {
+    origins *o = user;
+    const char *origin = ig_symbol_at(o->module, symbol)->origin;
+    bool is_known = !origin || !*origin || o->count == ORIGINS_PRINTED;
+    for (uint32_t i = 0; i < o->count; i++) {
+        is_known = is_known || o->symbols[i] == symbol;
+    }
+    if (!is_known) {
+        ig_put(o->writer, "%s%s", o->count ? ", " : "; they follow from ", origin);
+        o->symbols[o->count++] = symbol;
+    }
+}
+
+void ig_dim_print_origins(const ig_module *module, ig_dim a, ig_dim b,
+                          ig_writer *writer) {
+    origins o = { .module = module, .writer = writer };
+    ig_dim_visit_symbols(module, a, print_origin, &o);
+    ig_dim_visit_symbols(module, b, print_origin, &o);
+}
+
 /* ---- code ---- */
 
 typedef struct coder {

@@ -306,13 +306,17 @@ ig_status ig_run_check_guard(ig_run *run, const ig_op *guard) {
     if (is_equal ? a == b : a <= b) {
         return IG_OK;
     }
+    ig_writer origins;
+    ig_writer_init(&origins, &run->module->arena);
+    ig_dim_print_origins(run->module, left, right, &origins);
     const char *left_text, *right_text;
     print_dim(run, left, &run->module->arena, &left_text);
     print_dim(run, right, &run->module->arena, &right_text);
     return ig_error(&run->context->diag, IG_INVALID, ig_op_location(guard),
-                    "%s: %s is %lld, %s is %lld",
-                    message ? message : "extents disagree", left_text, (long long)a,
-                    right_text, (long long)b);
+                    "%s%s: %s is %lld, %s is %lld",
+                    message ? message : "extents disagree",
+                    ig_writer_str(&origins).data, left_text, (long long)a, right_text,
+                    (long long)b);
 }
 
 ig_status ig_run_bind_symbols(ig_run *run, const ig_op *op) {

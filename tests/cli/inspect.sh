@@ -102,6 +102,35 @@ done
 check "inspect counts ops" 0 "1  relu" "$ingot" inspect "$tmp/chain.ig"
 check "and names open extents" 0 "B               0" "$ingot" inspect "$tmp/chain.ig"
 check "as tables too" 0 "| 1 | relu |" "$ingot" inspect "$tmp/chain.ig" --markdown
+
+# Extents that must be equal have one name; where others disagree, inputs are named.
+cat >"$tmp/named.ig" <<'END'
+module @named {
+  symbol batch {origin = "dim 0 of input 'x'"}
+  symbol batch2 {origin = "dim 0 of input 'y'"}
+  symbol rows {origin = "dim 0 of input 'z'"}
+  graph @main(%x: f32[batch, 3], %y: f32[batch2, 3], %z: f32[rows, 3]) -> (f32[batch2, 3] "a", f32[bcast(batch, rows), 3] "b") {
+    guard eq(batch, batch2) "x and y disagree"
+    guard eq(bcast(batch, rows), bcast(rows, batch)) "they do not broadcast"
+    %0 = add %x, %y : f32[batch2, 3]
+    %1 = add %x, %z : f32[bcast(batch, rows), 3]
+    ret %0, %1
+  }
+}
+END
+check "an input has the file's own name of its extent" 0 "input   y: f32[batch, 3]" \
+    "$ingot" inspect "$tmp/named.ig"
+check "an output, too" 0 "output  a: f32[batch, 3]" "$ingot" inspect "$tmp/named.ig"
+check "in JSON" 0 '{"name": "a", "type": "f32[batch, 3]"}' \
+    "$ingot" inspect "$tmp/named.ig" --json
+"$ingot" compile "$tmp/named.ig" -o "$tmp/named.ingot" -q
+check "and in artifacts" 0 "input   y: f32[batch, 3]" "$ingot" inspect "$tmp/named.ingot"
+for target in cpu interpret; do
+    check "$target names the inputs that disagree" 3 \
+        "they do not broadcast; they follow from dim 0 of input 'x', dim 0 of input 'z'" \
+        "$ingot" run "$tmp/named.ig" -t $target --input 'x=f32[2,3]=0' \
+        --input 'y=f32[2,3]=0' --input 'z=f32[3,3]=0'
+done
 cat >"$tmp/refused.ig" <<'END'
 module @refused {
   graph @main(%x: i64[N], %y: i64[M], %o: i64[5], %r: i64[1]) -> (i64[N] "a", i64[M] "b", i64[N] "c") {

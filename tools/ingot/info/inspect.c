@@ -46,26 +46,44 @@ static void print_tree(const model *m) {
     }
 }
 
+/* The type of a leaf: as a compiled call has it where `facts` (NULL: none) tell that,
+ * where extents that must be equal have one name. */
+static const char *leaf_type(const json_t *facts, const char *list, size_t index,
+                             const char *own) {
+    const json_t *types = json_object_get(facts, list);
+    return index < json_array_size(types)
+               ? json_string_value(json_array_get(types, index))
+               : own;
+}
+
+static const char *input_type(const model *m, const json_t *facts, size_t index) {
+    return leaf_type(facts, "takes", index, model_input_type(m, index));
+}
+
+static const char *output_type(const model *m, const json_t *facts, size_t index) {
+    return leaf_type(facts, "gives", index, model_output_type(m, index));
+}
+
 /* Inputs and outputs of an artifact have words of their own where they are weights, or
  * stand in the memory of inputs. */
-static void print_signature(const model *m) {
+static void print_signature(const model *m, const json_t *facts) {
     if (tree_is_structured(m)) {
         print_tree(m);
     }
     for (size_t i = 0; i < model_input_count(m); i++) {
         bool is_weight = m->program && ig_program_input(m->program, i).is_weight;
         put_port(stdout, is_weight ? "weight  " : "input   ", model_input_name(m, i),
-                 model_input_type(m, i));
+                 input_type(m, facts, i));
     }
     for (size_t i = 0; i < model_output_count(m); i++) {
         bool is_in_place = m->program &&
                            ig_program_output(m->program, i).in_place_of >= 0;
         put_port(stdout, is_in_place ? "in place " : "output  ",
-                 model_output_name(m, i), model_output_type(m, i));
+                 model_output_name(m, i), output_type(m, facts, i));
     }
     for (size_t i = 0; i < model_state_count(m); i++) {
         size_t at = model_input_count(m) + i;
-        put_port(stdout, "state   ", model_input_name(m, at), model_input_type(m, at));
+        put_port(stdout, "state   ", model_input_name(m, at), input_type(m, facts, at));
     }
 }
 
@@ -77,19 +95,19 @@ static void put_json_port(size_t index, const char *name, const char *type) {
     putchar('}');
 }
 
-static void put_signature(const model *m) {
+static void put_signature(const model *m, const json_t *facts) {
     fputs("\"inputs\": [", stdout);
     for (size_t i = 0; i < model_input_count(m); i++) {
-        put_json_port(i, model_input_name(m, i), model_input_type(m, i));
+        put_json_port(i, model_input_name(m, i), input_type(m, facts, i));
     }
     fputs("],\n \"outputs\": [", stdout);
     for (size_t i = 0; i < model_output_count(m); i++) {
-        put_json_port(i, model_output_name(m, i), model_output_type(m, i));
+        put_json_port(i, model_output_name(m, i), output_type(m, facts, i));
     }
     fputs("],\n \"states\": [", stdout);
     for (size_t i = 0; i < model_state_count(m); i++) {
         size_t at = model_input_count(m) + i;
-        put_json_port(i, model_input_name(m, at), model_input_type(m, at));
+        put_json_port(i, model_input_name(m, at), input_type(m, facts, at));
     }
     fputs("],\n \"tree\": ", stdout);
     put_tree_json(m, 0);
@@ -135,13 +153,13 @@ static ig_status print_artifact(const settings *given, const char *path, message
     json_t *sources = sources_of(m.program);
     if (given->json) {
         put_facts(&facts);
-        put_signature(&m);
+        put_signature(&m, NULL);
         roles_put_json(m.program);
         sources_put_json(sources);
         puts(given->check ? ",\n \"is_checked\": true}" : "}");
     } else {
         print_facts(&facts);
-        print_signature(&m);
+        print_signature(&m, NULL);
         roles_print(m.program);
         sources_print(sources);
         fputs(given->check ? "every hash is right\n" : "", stdout);
@@ -178,7 +196,7 @@ static void put_listing(const listing *l) {
     }
     if (l->m.module) {
         fputs(comma, stdout);
-        put_signature(&l->m);
+        put_signature(&l->m, l->facts);
         printf(",\n \"facts\": %s", l->text);
     }
     puts("}");
@@ -191,7 +209,7 @@ static void print_listing(const settings *given, const listing *l, const char *p
     }
     if (l->m.module) {
         facts_print_head(l->facts, path, given->markdown);
-        print_signature(&l->m);
+        print_signature(&l->m, l->facts);
         facts_print(l->facts, given->markdown);
     } else if (l->archive && archive_has(l->archive, given->entry)) {
         archive_print_need(l->archive, path, given->entry);
