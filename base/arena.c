@@ -5,7 +5,7 @@
  *            next ▲     ▲ end
  *
  * Small requests are cut from the current block.  Blocks double from 4 KiB to 1 MiB; a
- * request that is large against the next block gets one of its own, put behind the
+ * request that is large against the next block gets one of its own, put after the
  * current one so that the current one's rest stays in use.  The budget counts whole
  * blocks, because that is what malloc was asked for.
  */
@@ -161,7 +161,7 @@ static bool start_block(ig_arena *arena, size_t payload) {
     return true;
 }
 
-/* A block for one request alone, behind the current one. */
+/* A block for one request alone, after the current one. */
 static void *alloc_alone(ig_arena *arena, size_t rounded) {
     if (!arena->blocks) {
         if (!start_block(arena, rounded)) {

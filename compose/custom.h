@@ -14,7 +14,7 @@
 /* IG_INVALID, reported, where a graph of `functions` cannot serve as one. */
 ig_status ig_custom_check_all(const ig_module *functions, const char *file);
 
-/* The form of `name` ("domain::Op") behind `after` (NULL: the first); NULL: there is no
+/* The form of `name` ("domain::Op") after `after` (NULL: the first); NULL: there is no
  * more.  `functions` may be NULL. */
 const ig_graph *ig_custom_next(const ig_module *functions, const char *name,
                                const ig_graph *after);

@@ -169,7 +169,7 @@ static ig_value *put_channels_last(ig_expr *e, ig_value *x) {
     return ig_expr_move_axis(e, x, 1, x->type->rank - 1);
 }
 
-/* Zero points around the axes of space of [N, C, s…], and behind the channels, whose
+/* Zero points around the axes of space of [N, C, s…], and after the channels, whose
  * planes are filled faster than places one by one. */
 static ig_value *pad_space(ig_expr *e, const windows *g, ig_value *x) {
     static const uint32_t slots[] = { IG_conv_integer_before, IG_conv_integer_after };
@@ -316,8 +316,8 @@ static bool are_bytes(const ig_value *x) {
     }
     ig_dtype dtype = (ig_dtype)op->operands[0].value->type->dtype;
     bool has_bytes = dtype == IG_DT_u8 || dtype == IG_DT_i8;
-    return has_bytes && (op->operand_count < 3 ||
-                         op->operands[2].value->type->dtype == dtype);
+    return has_bytes &&
+           (op->operand_count < 3 || op->operands[2].value->type->dtype == dtype);
 }
 
 ig_value *ig_exact_sum(const ig_expr *e, const ig_value *x) {

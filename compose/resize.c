@@ -383,8 +383,8 @@ static ig_value *weight_unit(ig_expr *e, ig_value *weights) {
     return ig_build_round(e, ig_build_exp2(e, bits));
 }
 
-/* What entry t of each row of `values` [out, taps] has in common with those before it
- * (or behind it, not itself) that are of the same element, summed: [out, taps]. */
+/* What entry t of each row of `values` [out, taps] shares with those before it (or
+ * after it, not itself) that are of the same element, summed: [out, taps]. */
 static ig_value *sum_alike(ig_expr *e, ig_value *values, ig_value *ids,
                            bool is_behind) {
     ig_dim taps = ids ? ids->type->dims[1] : ig_dim_of(0);

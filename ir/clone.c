@@ -20,7 +20,7 @@ typedef struct cloner {
     ig_graph *graph; /* of the copies */
     ig_map *map;     /* value -> its copy */
     ig_map *types;   /* between modules: type -> its copy; else NULL */
-    /* Between modules: what stands for each symbol; NULL: the symbol of its name. */
+    /* Between modules: the replacement of each symbol; NULL: the symbol of its name. */
     const ig_dim *by_symbol;
     bool has_loc; /* locations mean the same in both modules */
     uint32_t loc; /* of the copies where they do not */

@@ -94,7 +94,7 @@ struct ig_value { /* an op's result or a block's argument */
     ig_use *uses;
     ig_op *def;       /* NULL for a block argument */
     ig_block *block;  /* owner of a block argument */
-    const char *name; /* the user's name, or NULL; in text behind the type */
+    const char *name; /* the user's name, or NULL; in text after the type */
     uint32_t id;      /* dense in the graph; prints as %id */
     uint32_t index;   /* which result or argument */
 };

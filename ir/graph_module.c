@@ -88,7 +88,7 @@ ig_weight *ig_module_weight(const ig_module *module, const char *name) {
     return (ig_weight *)ig_map_get(&module->weights_by_name, ig_str_of(name));
 }
 
-/* `name`, or `name` with a number behind it when `names` has it already.  The number
+/* `name`, or `name` with a number appended when `names` has it already.  The number
  * starts at a count that grows with the names, so that equal names cost no search. */
 static const char *unique_name(ig_module *module, const ig_map *names, const char *name,
                                size_t count) {
@@ -190,7 +190,7 @@ static bool is_head(const ig_op *op, const ig_graph *graph) {
            op->block == &graph->body;
 }
 
-/* The op behind which the next head goes; NULL: at the very front. */
+/* The op after which the next head goes; NULL: at the very front. */
 static ig_op *last_head(ig_graph *graph) {
     ig_op *op = graph->last_head;
     if (!is_head(op, graph)) {

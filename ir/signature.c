@@ -104,7 +104,7 @@ static const char *step_of(path_walk *w, const ig_node *nodes, const ig_node *pa
                : ig_arena_printf(w->arena, "%lld", (long long)key->i);
 }
 
-/* The path below nodes[w->at] to the leaf, or NULL and the walk is behind the tree. */
+/* The path below nodes[w->at] to the leaf, or NULL and the walk is past the tree. */
 static const char *find_path(path_walk *w, const ig_node *nodes) {
     const ig_node *node = &nodes[w->at];
     w->at++;

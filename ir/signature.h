@@ -53,7 +53,7 @@ typedef enum ig_node_kind {
 typedef struct ig_node {
     ig_node_kind kind;
     bool is_leaf;   /* TENSOR always; INT, FLOAT, BOOL when not known */
-    uint32_t count; /* children: they follow, each with its own behind it */
+    uint32_t count; /* children: they follow, each with its own after it */
     ig_str name;    /* of the argument or field, else empty */
     ig_str text;    /* STR: content; RECORD: class; TENSOR: its type, or empty */
     int64_t i;      /* INT, BOOL: value */
@@ -70,7 +70,7 @@ typedef struct ig_node_list {
 typedef struct ig_signature {
     const char *entry;    /* the method: "forward" */
     uint32_t arg_count;   /* trees before the result */
-    uint32_t after_count; /* and behind it */
+    uint32_t after_count; /* and after it */
     ig_node_list nodes;
 } ig_signature;
 
@@ -96,7 +96,7 @@ typedef struct ig_signature_style {
 /* One tree; leaves count from *leaf on. */
 void ig_node_print(const ig_node *nodes, const ig_signature_style *style,
                    uint32_t *leaf, ig_writer *out);
-/* The whole, on one line; leaves of the result count on behind the arguments'. */
+/* The whole, on one line; leaves of the result count on after the arguments'. */
 void ig_signature_print(const ig_signature *signature, const ig_signature_style *style,
                         ig_writer *out);
 

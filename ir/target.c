@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A level is a fixed list of features, part of every cache key, so these numbers steer
- * schedules in the same way on every host.  Caches are documented defaults, not what
- * the host has: 32 KiB and 512 KiB a core for v2 and v3, 48 KiB and 1 MiB for v4.
+ * schedules in the same way on every host.  Caches are documented defaults, not the
+ * host's: 32 KiB and 512 KiB a core for v2 and v3, 48 KiB and 1 MiB for v4.
  */
 #include "ir/target.h"
 

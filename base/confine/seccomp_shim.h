@@ -1,7 +1,7 @@
 /* The system calls of confined processes.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Which numbers a machine has differs: tables for older machines have more.  What is in
+ * Which numbers a machine has differs: tables for older machines have more.  A call in
  * no list kills the process.
  */
 #ifndef IG_DRIVER_COMPILE_SECCOMP_SHIM_H

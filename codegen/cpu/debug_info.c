@@ -220,7 +220,7 @@ void ig_cpu_debug_enter(ig_cpu_emitter *e) {
     LLVMSetSubprogram(e->function, debug->scope);
     LLVMTypeRef pointer = LLVMPointerTypeInContext(e->llvm, 0);
     LLVMValueRef slot = LLVMBuildAlloca(e->builder, pointer, L_UNNAMED);
-    /* Without a line of its own the store is of the entry, behind which debuggers stop;
+    /* Without a line of its own the store is of the entry, after which debuggers stop;
      * being volatile, it stays in front of all loads. */
     LLVMSetVolatile(LLVMBuildStore(e->builder, e->call, slot), 1);
     LLVMSetCurrentDebugLocation2(e->builder, location_of(e, 1));

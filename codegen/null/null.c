@@ -11,7 +11,7 @@
 
 /* What lives as long as the backend is open: the tool chain's handles, an arena for one
  * kernel at a time.  Reach foreign memory from here, so that an arena that runs out and
- * unwinds leaves nothing behind. */
+ * unwinds leaves no trace. */
 typedef struct state {
     ig_context *context;
 } state;

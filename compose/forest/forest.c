@@ -1,13 +1,13 @@
 /* Tree ensembles as records.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The op `forest` knows one test, x <= value, and two records behind each other that it
- * leads to.  Every test of a model file is that one:
+ * The op `forest` knows one test, x <= value, and two consecutive records that it leads
+ * to.  Every test of a model file is that one:
  *
  *     x <  v     x <= the float before v
  *     x >= v     the same with its children exchanged; so is x > v
  *     x in S     a search tree over the members and the floats before them, whose
- *                intervals lie in S or beside it in turn; x = v is a set of one
+ *                intervals are in S or beside it in turn; x = v is a set of one
  *
  * Where NaN goes is a mark of the record: to the first child, or else, as no comparison
  * with NaN holds, to the second.  A node that several share is copied to each: a record
@@ -113,7 +113,7 @@ static int compare_numbers(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The intervals of a set, in rising order; what lies behind the last is outside. */
+/* The intervals of a set, in rising order; values after the last are outside. */
 static void make_cuts(search *s, const ig_forest_set *set) {
     maker *m = s->maker;
     ig_arena *arena = &m->e->module->arena;
@@ -283,7 +283,7 @@ static ig_value *make_floats(const maker *m, uint32_t rank, const int64_t *exten
     return ig_expr_constant(m->e, "forest", IG_DT_f32, rank, extents, narrowed);
 }
 
-/* [leaves, width]; what a leaf does not have is `absent`. */
+/* [leaves, width]; targets missing in a leaf are `absent`. */
 static ig_value *make_weights(const maker *m, uint32_t width, double absent) {
     const ig_forest *f = m->forest;
     size_t count = (size_t)m->leaf_count * width;

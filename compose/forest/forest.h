@@ -23,7 +23,7 @@ typedef enum ig_forest_aggregate {
     IG_FOREST_MAX,
 } ig_forest_aggregate;
 
-typedef struct ig_forest_weight { /* what a leaf gives a target */
+typedef struct ig_forest_weight { /* a leaf's value for a target */
     uint32_t node, target;
     double weight;
 } ig_forest_weight;

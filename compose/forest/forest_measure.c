@@ -2,7 +2,7 @@
  * each other.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A walk in depth without recursion: a node stands on the stack twice as long as its
+ * A walk in depth without recursion: a node is on the stack twice as long as its
  * children, is open while they are visited and done when it comes up again.  A child
  * that is open closes a circle.
  */

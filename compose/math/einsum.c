@@ -9,10 +9,10 @@
  *     bhd,bmd->bhmd  nothing is summed: an elementwise product of [b h 1 d], [b 1 m d]
  *     bd,bd->b       neither rows nor columns: an elementwise product, summed
  *
- * Axes that `...` stands for are broadcast, as those of products are: an extent that
+ * Axes of `...` are broadcast, as those of products are: an extent that
  * only the run knows may be 1.  Extents of one letter are equal, or known to be 1.
  *
- * A subscript that stands twice in an operand takes its diagonal; one that nobody else
+ * A subscript that occurs twice in an operand takes its diagonal; one that nobody else
  * has is summed first.
  *
  * Truth values are so as long as none of them are summed, which counts them in i64;
@@ -22,8 +22,8 @@
 
 #include <string.h>
 
-/* One operand's subscripts: labels in the order of its axes, letters from 0; axes that
- * `...` stands for have labels from FREE on. */
+/* One operand's subscripts: labels in the order of its axes, letters from 0; axes of
+ * `...` have labels from FREE on. */
 enum { LABELS = 128, FREE = 64, LETTERS = 52 };
 
 typedef struct term {
@@ -43,7 +43,7 @@ typedef struct equation {
     ig_dim extents[LABELS];
     bool is_known[LABELS];
     labels output;
-    const term *rest; /* terms behind the pair at work */
+    const term *rest; /* terms after the pair at work */
     uint32_t rest_count;
     bool has_bools; /* as i64 while at work */
     bool has_sums, widens_sums;
@@ -88,8 +88,8 @@ static ig_value *axis_numbers(equation *e, const term *t, uint32_t axis) {
     return ig_expr_axis_iota(&e->build, type->rank, axis, type->dims[axis]);
 }
 
-/* Axis `at` has a label that stands earlier too, at `first`: what is off the diagonal
- * becomes 0, and is summed away. */
+/* Axis `at` has a label that occurs earlier too, at `first`: elements off the diagonal
+ * become 0, and are summed away. */
 static void take_diagonal(equation *e, term *t, uint32_t first, uint32_t at) {
     ig_value *zero = ig_expr_number(&e->build, (ig_dtype)t->value->type->dtype, 0);
     ig_value *column = axis_numbers(e, t, at);
@@ -113,7 +113,7 @@ static bool is_dots(const char *at, const char *end) {
     return end - at >= 3 && memcmp(at, "...", 3) == 0;
 }
 
-/* One operand's subscripts; `...` stands for what letters leave, aligned at its
+/* One operand's subscripts; `...` takes the axes without letters, aligned at its
  * last. */
 static bool read_term(equation *e, const char *at, const char *end, term *t) {
     uint32_t rank = t->value->type->rank, letters = 0, count = 0;
@@ -194,7 +194,7 @@ static bool read_output(equation *e, const char *at, const char *end) {
     return true;
 }
 
-/* Without "->": letters that stand once, in alphabetical order. */
+/* Without "->": letters that occur once, in alphabetical order. */
 static void imply_output(equation *e, ig_str text) {
     int seen[LABELS] = { 0 };
     for (size_t i = 0; i < text.size; i++) {
@@ -254,7 +254,7 @@ static ig_value *align_axes(equation *e, const term *t, const labels *order) {
     return ig_expr_reshape(&e->build, x, order->count, dims);
 }
 
-/* Labels of two terms by what becomes of them in their product. */
+/* Labels of two terms by their role in the product. */
 typedef struct split {
     labels batch, rows, columns, summed;
 } split;
@@ -340,7 +340,7 @@ static ig_dim product_of(equation *e, const term *t, const labels *some) {
     return all;
 }
 
-/* [batch…, first, second], where each of the two stands for several labels. */
+/* [batch…, first, second], where each of the two is several labels. */
 static ig_value *as_matrices(equation *e, const term *t, const split *s,
                              const labels *first, const labels *second) {
     labels order = s->batch;

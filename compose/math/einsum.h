@@ -12,8 +12,8 @@ typedef struct ig_einsum_spec {
     bool widens_sums; /* an integer operand that is summed alone becomes i64 (torch) */
 } ig_einsum_spec;
 
-/* What the equation makes of the operands goes to `out_value`.  An equation that does
- * not fit them is INVALID; `out_why` says what is wrong then. */
+/* The equation's result goes to `out_value`.  An equation that does
+ * not fit them is INVALID; `out_why` names the error then. */
 ig_status ig_einsum(ig_builder *builder, ig_arena *scratch, const ig_einsum_spec *spec,
                     ig_value **out_value, const char **out_why);
 

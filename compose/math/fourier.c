@@ -114,7 +114,7 @@ static ig_complex transform_last(ig_expr *e, ig_complex x, int64_t n, int64_t co
     return y;
 }
 
-/* A frequency stands for its mirror image too, but for the first and the middle one. */
+/* A frequency represents its mirror image too, except the first and the middle one. */
 static double count_images(int64_t row, int64_t n) {
     return row == 0 || 2 * row == n ? 1 : 2;
 }

@@ -17,8 +17,8 @@ typedef struct ig_complex {
 ig_complex ig_compose_dft(ig_expr *e, ig_complex x, uint32_t axis, int64_t count,
                           bool inverse);
 
-/* The real x of `n` elements whose transform begins with the n / 2 + 1 frequencies that
- * lie along `axis`; what lies beyond them is not read.  Not divided by anything. */
+/* The real x of `n` elements whose transform begins with the n / 2 + 1 frequencies
+ * along `axis`; later ones are not read.  Not divided by anything. */
 ig_value *ig_compose_dft_to_real(ig_expr *e, ig_complex x, uint32_t axis, int64_t n);
 
 /* The same along the last axis, of any extent and with `count` frequencies: the matrix

@@ -7,12 +7,12 @@
 enum { CARRIED = 3 };
 
 /* A loop that carries some tensors: its step sees the trip's number `at` (i64[]) and
- * what they are now, and puts what they become in the same places. */
+ * their present values, and puts the new ones in the same places. */
 typedef struct columns {
     ig_expr *e;
     ig_value *at;
     ig_value *x[CARRIED];
-    ig_value *a;           /* what does not change */
+    ig_value *a;           /* unchanged values */
     ig_value *row, *other; /* numbers of rows [1, m, 1] and columns [1, 1, n] */
     ig_triangle form;
 } columns;
@@ -64,8 +64,8 @@ static columns open_columns(ig_expr *e, const ig_value *a) {
     return c;
 }
 
-/* b with as many rows as a, of which it is known that they are; so that what a loop
- * carries keeps its extents. */
+/* b with as many rows as a, of which it is known that they are; so that carried values
+ * keep their extents. */
 static ig_value *with_rows_of(ig_expr *e, ig_value *b, const ig_value *a) {
     ig_dim dims[] = { a->type->dims[0], a->type->dims[1], b->type->dims[2] };
     return ig_expr_reshape(e, b, 3, dims);
@@ -249,7 +249,7 @@ ig_value *ig_compose_solve_triangular(ig_expr *e, ig_value *a, ig_value *b,
     return c.x[0];
 }
 
-/* Carried: what is left of A, and L. */
+/* Carried: the rest of A, and L. */
 static void root_column(columns *c) {
     ig_expr *e = c->e;
     ig_value *column = column_at(e, c->x[0], c->at);

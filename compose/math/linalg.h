@@ -25,7 +25,7 @@ ig_value *ig_compose_solve(ig_expr *e, ig_value *a, ig_value *b);
 /* 1 on the diagonal of each of the matrices like a, else 0. */
 ig_value *ig_compose_identity(ig_expr *e, const ig_value *a);
 
-/* X of A X = B, where A is triangular; what is on its other side is not read. */
+/* X of A X = B, where A is triangular; the other side is not read. */
 typedef struct ig_triangle {
     bool is_upper, is_unit; /* unit: the diagonal is 1, and not read either */
 } ig_triangle;

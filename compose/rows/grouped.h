@@ -7,7 +7,7 @@
 
 /* x [rows, in], the rows of a group together; weights [groups, in, out]; ends, integers
  * [groups]: where each group ends, none before the one in front of it (the run checks
- * that where the number of groups is known).  [rows, out]; rows behind the last group
+ * that where the number of groups is known).  [rows, out]; rows after the last group
  * are 0. */
 ig_value *ig_compose_grouped_matmul(ig_expr *e, ig_value *x, ig_value *weights,
                                     ig_value *ends);

@@ -19,7 +19,7 @@ typedef enum ig_running {
 ig_value *ig_compose_running_sum(ig_expr *e, ig_value *x, ig_running kind);
 /* The last element of [n], n > 0, as i64[]. */
 ig_value *ig_compose_last(ig_expr *e, ig_value *x);
-/* The segment in which each position lies. */
+/* The segment of each position. */
 ig_value *ig_compose_segment_of(ig_expr *e, ig_value *offsets, ig_value *positions);
 /* Lengths of the segments, [segments]. */
 ig_value *ig_compose_segment_lengths(ig_expr *e, ig_value *offsets);

@@ -36,10 +36,8 @@ typedef struct ig_optimizer {
     ig_update_rule rule;
     ig_decay decay;
     double epsilon, beta1, beta2, momentum;
-    double eta; /* LARS: the share of the norms' ratio */
-    double
-        max_gradient; /* > 0: gradients of bags' results, and of what is no table, are
-                          * clamped to ± this by whoever makes them */
+    double eta;          /* LARS: the share of the norms' ratio */
+    double max_gradient; /* > 0: whoever makes gradients clamps them to ± this */
     bool is_nesterov;
 } ig_optimizer;
 
@@ -89,9 +87,9 @@ void ig_compose_update_tables(ig_expr *e, const ig_optimizer *how,
                               const ig_update_numbers *numbers, ig_update_table *tables,
                               uint32_t count);
 
-/* What all of `count` gradients are multiplied by so that the norm of them together is
- * at most `norm`, a scalar of the first one's dtype: min(1, norm / (their norm +
- * 1e-6)), as torch.nn.utils.clip_grad_norm_ has it. */
+/* The factor for all of `count` gradients that makes the norm of them together at most
+ * `norm`, a scalar of the first one's dtype: min(1, norm / (their norm + 1e-6)), as
+ * torch.nn.utils.clip_grad_norm_ has it. */
 ig_value *ig_compose_clip_factor(ig_expr *e, ig_value *const *gradients, uint32_t count,
                                  ig_value *norm);
 

@@ -8,12 +8,12 @@
 /* Gradients of the sum of y by the first `wanted_count` of the points. */
 typedef struct ig_gradient_at {
     ig_value *y; /* floats; made in the graph's own block */
-    /* Values that y depends on, and values of their types that stand for them. */
+    /* Values that y depends on, and values of their types that replace them. */
     ig_value *const *xs, *const *points;
     uint32_t count, wanted_count;
 } ig_gradient_at;
 
-/* Builds them where the builder stands; reports a failure.  Importers are given such a
+/* Builds them at the builder's position; reports a failure.  Importers are given such a
  * function by whoever may call passes. */
 typedef ig_status ig_gradient_builder(ig_builder *builder, const ig_gradient_at *what,
                                       ig_value **out);

@@ -29,7 +29,7 @@ typedef struct ig_symbol {
     int64_t min, max;   /* inclusive; default 0 and INT64_MAX */
     int64_t multiple;   /* of this; default 1 */
     ig_dim defined;     /* the expression that defines a fresh symbol, else 0 */
-    uint32_t level;     /* definitions behind it, one behind the other */
+    uint32_t level;     /* definitions after it, one after the other */
 } ig_symbol;
 
 /* Of a type's extents: who walks definitions may recurse so deep. */
@@ -47,11 +47,11 @@ typedef enum ig_truth { IG_NO, IG_YES, IG_MAYBE } ig_truth;
 ig_dim ig_dim_symbol(ig_module *module, const char *name);
 /* The symbol `name`, made when it is new; the parser calls it. */
 ig_dim ig_dim_named(ig_module *module, ig_str name);
-/* The symbol behind a dim that is exactly one symbol, else NULL. */
+/* The symbol of a dim that is exactly one symbol, else NULL. */
 ig_symbol *ig_dim_as_symbol(const ig_module *module, ig_dim dim);
 uint32_t ig_symbol_count(const ig_module *module);
 ig_symbol *ig_symbol_at(const ig_module *module, uint32_t index);
-/* Index of the symbol behind `dim` (which must be one symbol). */
+/* Index of the symbol of `dim` (which must be one symbol). */
 uint32_t ig_symbol_index(const ig_module *module, ig_dim dim);
 
 ig_dim ig_dim_const(ig_module *module, int64_t value);

@@ -14,7 +14,7 @@
  * rule. Without pooling each id gives a row; padding and skipped ids give zeros.
  *
  * Offsets must satisfy 0 <= begin <= end <= number of ids, or are made to (`offsets`).
- * Where the last bag's end is in the offsets, two exporters treat the ids behind it in
+ * Where the last bag's end is in the offsets, two exporters treat the ids after it in
  * ways of their own (`last`).
  *
  * Row-wise tables hold unsigned codes, whatever the signedness of their dtype:
@@ -227,7 +227,7 @@ static bag_span span_of(const bag *b, int64_t number) {
     return span;
 }
 
-/* The two ways of exporters with ids behind the last offset. */
+/* The two ways of exporters with ids after the last offset. */
 static void open_last(const bag *b, bag_span *span) {
     if (b->feature.last == IG_LAST_mean) {
         span->divisor = b->ids->count - span->begin;

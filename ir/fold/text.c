@@ -25,7 +25,7 @@ static void set_text(const ig_op *op, ig_tensor *y, int64_t index, ig_str text) 
     ((const char **)y->data)[index] = ig_module_string(ig_op_module(op), text);
 }
 
-/* The text of a list behind `text`, the first for NULL; NULL: there is none. */
+/* The text of a list after `text`, the first for NULL; NULL: there is none. */
 static const char *next_in_list(const ig_tensor *list, const char *text) {
     const char *start = list->data, *end = start + list->count;
     const char *at = text ? text + strlen(text) + 1 : start;

@@ -32,7 +32,7 @@ static ig_status check_texts(const ig_op *op, uint32_t operand) {
                        ig_operand_text(op, operand));
 }
 
-/* Texts one behind the other. */
+/* Texts, one after the other. */
 static ig_status check_list(const ig_op *op, uint32_t operand) {
     IG_TRY(ig_check_rank(op, operand, 1));
     return ig_check_dtype(op, operand, IG_DT_u8);

@@ -56,8 +56,8 @@ typedef struct ig_run {
 ig_status ig_run_begin(ig_run *run, const ig_graph *graph, const ig_tensor *inputs);
 /* Runs from *op on; leaves the block's terminator, or a collective, in *op. */
 ig_status ig_run_ops(ig_run *run, const ig_op **op);
-/* Runs the op's only body on `args`, one an argument; `out`: what it yields, held until
- * these slots are released. */
+/* Runs the op's only body on `args`, one an argument; `out`: its yielded values, held
+ * until these slots are released. */
 ig_status ig_run_body(ig_run *run, const ig_op *op, const ig_slot *args, ig_slot *out);
 /* Runs a bag_update (update.c). */
 ig_status ig_run_bag_update(ig_run *run, const ig_op *op);

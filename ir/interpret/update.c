@@ -1,9 +1,9 @@
 /* bag_update in the interpreter: rows of tables, one after the other.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Results begin as copies of weights and states; the body then makes each row that
- * occurs anew, where it stands.  It sees rows as tensors of their own, which are
- * borrowed from here.
+ * Results begin as copies of weights and states; the body then renews each row that
+ * occurs, in place.  It sees rows as tensors of their own, which are borrowed from
+ * here.
  */
 #include "ir/bag.h"
 
@@ -15,7 +15,7 @@
 
 enum { STATES = 8, ROWS = 2 + STATES };
 
-/* One table, or what the op holds for all of them. */
+/* One table, or the op's data for all of them. */
 typedef struct update {
     ig_run *run;
     const ig_op *op;
@@ -35,7 +35,7 @@ static ig_status fail_update(const update *u, ig_status status, const char *what
                     "bag_update: %s", what);
 }
 
-/* The number of the gradient that a place takes, and what it is multiplied by. */
+/* The number of the gradient that a place takes, and its factor. */
 static ig_status read_place(const update *u, int64_t place, int64_t *out_gradient,
                             double *out_factor) {
     const ig_tensor *bags = u->at.bags ? operand_of(u, u->at.bags) : NULL;
@@ -63,7 +63,7 @@ static ig_status add_gradient(update *u, int64_t k) {
     return IG_OK;
 }
 
-/* The row's tensor among the body's: the gradient stands second. */
+/* The row's tensor among the body's: the gradient is second. */
 static ig_tensor *own_row(update *u, uint32_t number) {
     return &u->own[number + (number > 0)];
 }

@@ -84,7 +84,7 @@ static int lex_number(ig_lexer *lexer) {
     return kind;
 }
 
-/* Moves behind the closing quote; false when the line or the text ends first. */
+/* Moves past the closing quote; false when the line or the text ends first. */
 static bool lex_quoted(ig_lexer *lexer) {
     lexer->next++;
     while (lexer->next < lexer->end && *lexer->next != '\n') {
@@ -177,7 +177,7 @@ static int hex_value(char c) {
     return is_digit(c) ? c - '0' : c >= 'a' ? c - 'a' + 10 : c - 'A' + 10;
 }
 
-/* Decodes the escape whose letter is at `at`; returns how many bytes it has behind the
+/* Decodes the escape whose letter is at `at`; returns how many bytes it has after the
  * backslash, or 0. */
 static size_t decode_escape(const char *at, const char *end, char *out) {
     static const char letters[] = "\"\\nt", meanings[] = "\"\\\n\t";

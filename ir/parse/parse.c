@@ -56,7 +56,7 @@ static ig_status read_facts(ig_parser *p, symbol_facts *facts) {
     return ig_parse_expect(p, '}', "',' or '}'");
 }
 
-/* The symbol is made behind its definition, which so can mention only earlier ones. */
+/* The symbol is made after its definition, which so can mention only earlier ones. */
 static ig_status read_symbol(ig_parser *p) {
     ig_token name = p->token;
     symbol_facts facts = { .max = INT64_MAX, .multiple = 1 };

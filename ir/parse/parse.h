@@ -39,7 +39,7 @@ typedef struct ig_parser {
 void ig_parser_init(ig_parser *parser, ig_module *module, const char *file,
                     ig_str text);
 void ig_parse_advance(ig_parser *parser);
-/* The token behind the present one. */
+/* The token after the present one. */
 ig_token ig_parse_peek(const ig_parser *parser);
 bool ig_parse_is(const ig_parser *parser, int kind);
 bool ig_parse_is_word(const ig_parser *parser, const char *word);
@@ -86,12 +86,12 @@ ig_status ig_parse_type_here(ig_parser *parser, const ig_type **out_type);
 bool ig_parse_at_type(const ig_parser *parser);
 /* One value of the slot, of any kind but DATA. */
 ig_status ig_parse_attr(ig_parser *parser, const ig_attr_info *info, ig_attr *out_attr);
-ig_status ig_parse_loc(ig_parser *parser, uint32_t *out_loc); /* behind `loc` */
+ig_status ig_parse_loc(ig_parser *parser, uint32_t *out_loc); /* after `loc` */
 /* An element of a constant, its sign with it, as one piece of text. */
 ig_status ig_parse_element_text(ig_parser *parser, ig_str *out_text);
 /* A constant's content, of a type known by now. */
 ig_status ig_parse_data(ig_parser *parser, const ig_type *type, ig_data *out_data);
-/* Moves behind a constant's content without reading it. */
+/* Moves past a constant's content without reading it. */
 ig_status ig_parse_skip_data(ig_parser *parser);
 
 /* ---- statements and graphs ---- */

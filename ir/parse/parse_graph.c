@@ -72,7 +72,7 @@ static ig_status read_arg(ig_parser *p, ig_block *block, const char **out_user) 
     return ig_parse_define(p, &name, ig_block_add_arg(block, type, *out_user));
 }
 
-/* "= @weight" behind an argument that is state; states are the last ones. */
+/* "= @weight" after an argument that is state; states are the last ones. */
 static ig_status read_state(ig_parser *p, ig_arg_names *names) {
     const char *weight;
     if (!names || (names->states.count == 0 && !ig_parse_is(p, '='))) {
@@ -84,7 +84,7 @@ static ig_status read_state(ig_parser *p, ig_arg_names *names) {
     return IG_OK;
 }
 
-/* "{opened}" behind an argument that is a weight; they are the last ones but states. */
+/* "{opened}" after an argument that is a weight; they are the last ones but states. */
 static ig_status read_opened(ig_parser *p, ig_arg_names *names) {
     if (!names || (names->opened_count == 0 && !ig_parse_is(p, '{')) ||
         ig_parse_is(p, '=')) {

@@ -264,7 +264,7 @@ static ig_status read_body(ig_parser *p, statement *s) {
     return status;
 }
 
-/* Reads one of the parts behind the operands; `out_more` is false when none follows. */
+/* Reads one of the parts after the operands; `out_more` is false when none follows. */
 static ig_status read_part(ig_parser *p, statement *s, bool *out_more) {
     *out_more = true;
     if (s->types.count == 0 && ig_parse_accept(p, ':')) {

@@ -252,7 +252,7 @@ static ig_status read_dtype(ig_parser *p, ig_dtype *out_dtype) {
     return IG_OK;
 }
 
-/* f32, f16, f32 front, f16 behind, or nothing. */
+/* f32, f16, f32 front, f16 back, or nothing. */
 static ig_row_format read_row_format(ig_parser *p) {
     bool is_f32 = ig_parse_accept_word(p, "f32");
     if (!is_f32 && !ig_parse_accept_word(p, "f16")) {

@@ -88,7 +88,7 @@ bool ig_constant_entry(const ig_value *value, int64_t index, double *out_entry) 
 
 enum {
     DEPTH_MAX = 64,
-    LEVELS_MAX = 16, /* of definitions behind a shape */
+    LEVELS_MAX = 16, /* of definitions of a shape */
     VISIT_MAX = 1024,
     FEW_OPERANDS = 5,
     MANY_OPERANDS = 32,

@@ -5,7 +5,8 @@
 
 #include "ir/ops.h"
 
-/* The constant behind a value (const or weight op), or NULL.  Not evaluated further. */
+/* The constant that a value is (const or weight op), or NULL.  Not evaluated
+ * further. */
 const ig_data *ig_constant_of(const ig_value *value);
 /* The one element of a constant with one element. */
 bool ig_constant_i64(const ig_value *value, int64_t *out_value);

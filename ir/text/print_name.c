@@ -41,7 +41,7 @@ void ig_print_item(ig_writer *out, const char *name) {
 
 typedef struct name_entry {
     bool is_visible;  /* an argument visible here has the name */
-    uint32_t repeats; /* numbers tried behind it, so that equal names cost no search */
+    uint32_t repeats; /* suffixes tried, so that equal names cost no search */
 } name_entry;
 
 typedef struct namer {

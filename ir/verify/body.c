@@ -187,14 +187,14 @@ static void check_fused(ig_verifier *v, const ig_op *op) {
     }
 }
 
-/* A row of what is outside: the same, with an extent of 1 first. */
+/* A row of outer values: the same, with an extent of 1 first. */
 static bool is_row_of(ig_verifier *v, const ig_type *row, const ig_type *matrix) {
     return row->kind == IG_TENSOR && row->dtype == matrix->dtype && row->rank == 2 &&
            ig_dim_is(row->dims[0], 1) &&
            ig_dim_equal(v->module, row->dims[1], matrix->dims[1]) != IG_NO;
 }
 
-/* What it uses from outside are constants, which passes share. */
+/* It uses constants from outside, which passes share. */
 static void expect_constants(ig_verifier *v, const ig_op *op) {
     for (const ig_op *inner = op->bodies[0]->first; inner; inner = inner->next) {
         for (uint32_t i = 0; i < inner->operand_count; i++) {

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Along one axis: the taps that see some element, and the zeros in front and behind
- * that are left then. */
+/* Along one axis: the taps that see some element, and the zeros before and after that
+ * are left then. */
 typedef struct taps {
     int64_t from, to, before, after;
 } taps;

@@ -1,4 +1,4 @@
-/* branch_extents: what an `if` on an extent gives has the extents that fit both sides.
+/* branch_extents: results of an `if` on an extent have the extents that fit both sides.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     %1 = gt L, 0
@@ -13,7 +13,7 @@
  *
  * On the side that runs where the extent is one number, the other side's extent has
  * that number too: 1 is L + 1 where L is 0.  So the result's extent is known before the
- * run, which what stands in the memory of an input needs (bufferise).  A pass of
+ * run, as results in the memory of an input need it (bufferise).  A pass of
  * training: TorchRec's scripts choose so between features and none.
  *
  */
@@ -60,7 +60,7 @@ static const ig_type *join_types(joiner *j, const ig_extent_test *test,
     return ig_type_with_dims(test->module, own, own->rank, dims);
 }
 
-/* What the special side gives gets the extents that were learnt: of no elements others,
+/* Results of the special side get the extents that were learnt: of no elements others,
  * which are none either, and of one along an axis the same. */
 static void widen_yield(ig_block *body, uint32_t index, const ig_type *old,
                         const ig_type *fresh) {

@@ -105,7 +105,7 @@ static void set_names(opener *o, uint32_t first) {
     graph->arg_names = names;
 }
 
-/* Leaves behind the arguments of a call from Python. */
+/* Leaves after the arguments of a call from Python. */
 static void extend_signature(opener *o) {
     ig_arena *arena = &o->module->arena;
     const ig_signature *from = o->graph->signature;
@@ -130,7 +130,7 @@ static void extend_signature(opener *o) {
     o->graph->signature = to;
 }
 
-/* States stay behind: their arguments are made anew. */
+/* States stay after them: their arguments are made anew. */
 static void move_states(ig_graph *graph, uint32_t first) {
     for (uint32_t i = 0; i < graph->state_count; i++) {
         ig_value *old = graph->body.args[first];

@@ -83,7 +83,7 @@ extern const char
     ig_pipeline_clean[]; /* after import: what dump --stage tensor shows */
 extern const char ig_pipeline_understand[]; /* bags, interaction, composites */
 extern const char ig_pipeline_branches[];   /* in front of understand, of training */
-extern const char ig_pipeline_grad[];       /* behind ig_gradients */
+extern const char ig_pipeline_grad[];       /* after ig_gradients */
 extern const char ig_pipeline_place[];      /* fuse … bufferise: the plan */
 extern const char ig_pipeline_lower[];      /* launches to kernels */
 extern const char ig_pipeline_sanitize[];   /* kernels check their accesses */

@@ -6,10 +6,10 @@
 #include "base/arena.h"
 #include "ir/graph.h"
 
-/* The first op behind `op`, in its block, that needs a result of it, itself or in its
+/* The first op after `op`, in its block, that needs a result of it, itself or in its
  * bodies, of those 0, `step`, 2 * `step` …; NULL: none does. */
 ig_op *ig_first_user(ig_arena *arena, const ig_op *op, uint32_t step);
-/* Ops in front of `op` that compute, and that only ops behind it need, go behind it. */
+/* Ops before `op` that compute, and that only ops after it need, go after it. */
 void ig_sink_behind(ig_arena *arena, ig_op *op);
 
 #endif

@@ -57,8 +57,8 @@ void ig_grad_bag(ig_grad *g) {
 
 /* ---- interact ---- */
 
-/* Where pair number k is of rows p and q, dy_k stands at [p, q] and at [q, p] of a
- * matrix S, added where several pairs are of the same rows; dx = S x. */
+/* Where pair number k is of rows p and q, dy_k is at [p, q] and at [q, p] of a matrix
+ * S, added where several pairs are of the same rows; dx = S x. */
 void ig_grad_interact(ig_grad *g) {
     ig_expr *e = g->e;
     const ig_attr *pairs = &g->op->attrs[IG_interact_pairs];

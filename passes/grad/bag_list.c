@@ -26,7 +26,7 @@ static ig_value *number_of(const ig_bag_list *f, ig_dim dim) {
     return ig_expr_dim(f->e, dim, IG_DT_i64);
 }
 
-/* What the ids in the list have of x, of all ids. */
+/* The part of x, of all ids, for the ids in the list. */
 static ig_value *of_place(const ig_bag_list *f, ig_value *x) {
     return f->place ? ig_expr_gather(f->e, x, f->place, 0, IG_NEGATIVE_error) : x;
 }
@@ -76,7 +76,7 @@ static void read_rectangle(ig_bag_list *f) {
     f->first = ig_expr_flatten(e, ig_expr_expand(e, first, 2, ids->dims));
 }
 
-/* Are the bags one behind the other, as they stand? */
+/* Are the bags one after the other, unchanged? */
 static bool has_plain_offsets(const ig_bag_list *f) {
     ig_offsets_rule rule = (ig_offsets_rule)ig_bag_attrs_of(f->op).offsets;
     bool is_ordered = rule == IG_OFFSETS_error || rule == IG_OFFSETS_first;
@@ -118,7 +118,7 @@ static ig_value *settle_offsets(const ig_bag_list *f, ig_value *offsets) {
     return check_order(f, offsets);
 }
 
-/* Where the last bag ends, behind the begins; the end of the ids is given. */
+/* The end of the last bag, after the begins; the end of the ids is given. */
 static ig_value *close_offsets(const ig_bag_list *f) {
     ig_expr *e = f->e;
     ig_value *offsets = ig_expr_cast(e, operand_of(f, f->at.begins), IG_DT_i64);
@@ -155,7 +155,7 @@ static ig_value *count_offsets(const ig_bag_list *f, ig_value *offsets) {
     return ig_expr_slice(e, sums, 0, ig_dim_of(0), f->count, 1);
 }
 
-/* An id is in the last bag that begins at it or before; behind the last end, and before
+/* An id is in the last bag that begins at it or before; after the last end, and before
  * the first begin, in none.  The last offset, where it is an end, begins no bag. */
 static void read_offsets(ig_bag_list *f) {
     ig_expr *e = f->e;
@@ -179,7 +179,7 @@ static void read_offsets(ig_bag_list *f) {
     f->counts = and_also(e, f->counts, is_in);
 }
 
-/* ---- bags that may overlap, or lie anywhere ---- */
+/* ---- bags that may overlap, or be anywhere ---- */
 
 /* Negative ones count from the end, where they are read as those of slices. */
 static ig_value *count_from_end(const ig_bag_list *f, ig_value *offset, ig_value *ids) {
@@ -192,7 +192,7 @@ static ig_value *count_from_end(const ig_bag_list *f, ig_value *offset, ig_value
 }
 
 /* Where the bags of a feature that has begins alone end: with the next one's begin, and
- * the last with the ids, at the offset behind, or as `last` says. */
+ * the last with the ids, at the next offset, or as `last` says. */
 static ig_value *ends_of_begins(ig_bag_list *f, ig_value *offsets, ig_value *begins,
                                 ig_value *ids) {
     ig_expr *e = f->e;
@@ -296,7 +296,7 @@ void ig_bag_list_open(ig_expr *e, const ig_op *bag, uint32_t number, bool is_kno
     }
 }
 
-/* ---- what each id gets of its bag ---- */
+/* ---- each id's part of its bag ---- */
 
 ig_value *ig_bag_list_of_bag(const ig_bag_list *f, ig_value *x) {
     return f->bag ? ig_expr_gather(f->e, x, f->bag, 0, IG_NEGATIVE_error) : x;

@@ -18,7 +18,7 @@ typedef struct ig_bag_list {
     ig_value *place;         /* i64 [count]: which of the ids each is; NULL: itself */
     ig_value *id;            /* i64 [count]: rows; anything where is_row is false */
     ig_value *is_row;        /* bool [count]: an id of a row, in a bag; NULL: all are */
-    ig_value *counts;        /* the same, and what a mean counts besides */
+    ig_value *counts;        /* the same, and the counts of a mean */
     ig_value *bag;           /* i64 [count]: its bag's number; NULL: its own */
     ig_value *first;         /* i64 [count]: where that bag begins in the list */
     ig_value *begins;        /* i64 [bags], among the ids; NULL: not asked for */
@@ -29,7 +29,7 @@ const char *ig_bag_list_fault(const ig_op *bag, uint32_t number);
 /* Can the list be that of the operand's own ids, whose extent is known when shapes are
  * bound?  It is where bags do not overlap. */
 bool ig_bag_list_may_be_known(const ig_op *bag, uint32_t number);
-/* What is out of range where that is an error is the bag's own to report.  is_known:
+/* The bag itself reports ids out of range where that is an error.  is_known:
  * the list is the operand's own ids, and the run reports offsets that fall, where the
  * bag would move them; else the run learns the extent of a list whose bags may
  * overlap. */

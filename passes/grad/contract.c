@@ -125,7 +125,7 @@ static void order_axes(const reduction *r, int64_t *perm) {
     }
 }
 
-/* The product of the others: of those before it, and of those behind, where the axes
+/* The product of the others: of those before it, and of those after it, where the axes
  * that are reduced are one, the last. */
 static ig_value *reduce_prod(reduction *r) {
     ig_expr *e = r->e;

@@ -10,9 +10,9 @@
  *                                           %i = n - 1 - k; the body again, of
  *                                           %before[i]; gradients }
  *
- * What is inside of a body is computed again where its gradients are; from trip to trip
- * a loop keeps what it carries, and no more.  A loop has a gradient where it goes round
- * as often as an extent says, and what it carries keeps its shape. */
+ * Values inside of a body are computed again where its gradients are; from trip to trip
+ * a loop keeps its carried values, and no more.  A loop has a gradient where it goes
+ * round as often as an extent says, and its carried values keep their shapes. */
 #include "passes/grad/reverse.h"
 
 #include "ir/ops.h"
@@ -56,7 +56,7 @@ static captures captures_of(const ig_grad *g) {
 
 /* ---- if ---- */
 
-/* The side again, then gradients by what it captures. */
+/* The side again, then gradients by its captures. */
 static void fill_side(ig_grad *g, const ig_block *from, ig_block *to,
                       const captures *outside) {
     ig_expr *e = g->e;
@@ -124,7 +124,7 @@ typedef struct round_trip {
     ig_block *body;
     ig_dim trips;
     uint32_t carried, scans;
-    ig_value **before; /* by carried value: what it was, stacked; NULL: not read */
+    ig_value **before; /* by carried value: its old values, stacked; NULL: not read */
     captures outside;
     uint32_t *floats; /* numbers of carried values that have gradients */
     uint32_t float_count;
@@ -173,7 +173,7 @@ static const char *find_fault(round_trip *t) {
     return NULL;
 }
 
-/* ---- loop: forward again, with what it carried ---- */
+/* ---- loop: forward again, with its carried values ---- */
 
 /* Values yielded, then the carried values that the body reads, as they were before. */
 static uint32_t yield_with_states(round_trip *t, ig_block *body, ig_value **yields) {
@@ -233,7 +233,7 @@ static void repeat_body(round_trip *t, ig_value *trip, ig_value **args, ig_value
     ig_value **yields = IG_NEW_ARRAY(t->arena, ig_value *, 1 + t->carried + t->scans);
     args[0] = trip;
     args[1] = ig_expr_integer(t->e, IG_DT_bool, 1);
-    for (uint32_t i = 0; i < t->carried; i++) { /* what is not read may be anything */
+    for (uint32_t i = 0; i < t->carried; i++) { /* unread values may be anything */
         args[2 + i] = t->before[i] ? at_trip(t->e, t->before[i], trip)
                                    : t->loop->operands[2 + i].value;
     }
@@ -300,8 +300,8 @@ static void fill_trip(round_trip *t, ig_value *const *dys) {
     }
 }
 
-/* The loop that goes back: its results are gradients of what the other began with, then
- * of what it captured. */
+/* The loop that goes back: its results are gradients of the other's start values, then
+ * of its captures. */
 static ig_op *go_back(round_trip *t, ig_value *const *dys) {
     ig_expr *e = t->e;
     uint32_t count = t->float_count + t->outside.count;

@@ -9,9 +9,9 @@
  *
  * The column `grad` of ops.def names a rule for each op (rule.h).  One walk over the
  * ops that y needs, last one first, hands each op the gradients of its results; the
- * rule adds gradients to those of its operands that depend on what is wanted, and to no
+ * rule adds gradients to those of its operands that depend on wanted values, and to no
  * others.  Composites without a rule of their own are taken apart first.
- * docs/training.md says which ops have a rule, and what it gives at kinks.
+ * docs/training.md says which ops have a rule, and its value at kinks.
  */
 #ifndef IG_PASSES_GRAD_GRAD_H
 #define IG_PASSES_GRAD_GRAD_H
@@ -28,14 +28,14 @@ typedef struct ig_gradient_of {
     uint32_t wanted_count;
 } ig_gradient_of;
 
-/* Builds the gradients where the builder stands, behind y in the graph's own block.
+/* Builds the gradients at the builder's position, after y in the graph's own block.
  * out[i] is of the type of wanted[i]; zeros where y does not depend on it.  Guards go
  * in front of the ops that they are for.  IG_UNSUPPORTED, naming node and op, where an
  * op in between has no gradient. */
 ig_status ig_gradients(ig_builder *builder, const ig_gradient_of *what, ig_value **out);
 
-/* The same of what y would be if the xs were the points: what is between them is made
- * again, and the graph as it stands is left alone. */
+/* The same of what y would be if the xs were the points: values between them are made
+ * again, and the graph itself is left alone. */
 ig_gradient_builder ig_gradients_at;
 
 #endif

@@ -14,7 +14,7 @@ ig_value *ig_grad_add_rows(ig_expr *e, const ig_type *type, ig_value *index,
     ig_dim dims[IG_TENSOR_RANK], rows = type->dims[0];
     memcpy(dims, type->dims, type->rank * sizeof *dims);
     index = ig_expr_cast(e, index, IG_DT_i64);
-    if (is_live) { /* others go to a row of their own, behind */
+    if (is_live) { /* others go to a row of their own, at the end */
         dims[0] = ig_dim_add(e->module, rows, ig_dim_of(1));
         index = ig_build_where(e, is_live, index, ig_expr_dim(e, rows, IG_DT_i64));
     }
@@ -25,7 +25,7 @@ ig_value *ig_grad_add_rows(ig_expr *e, const ig_type *type, ig_value *index,
     return ig_expr_slice(e, sum, 0, ig_dim_of(0), rows, 1);
 }
 
-/* Axes of the indices first, which stand where `axis` of x was. */
+/* Axes of the indices first, which replace `axis` of x. */
 static ig_value *indices_first(ig_expr *e, ig_value *d, uint32_t axis, uint32_t count) {
     int64_t perm[IG_TENSOR_RANK] = { 0 };
     for (uint32_t i = 0; i < d->type->rank; i++) {
@@ -106,7 +106,7 @@ void ig_grad_by_places(ig_grad *g) {
     give_by_numbers(g, operands);
 }
 
-/* What is padded is computed: operands are x, amounts, value and perhaps axes. */
+/* The padding is computed: operands are x, amounts, value and perhaps axes. */
 void ig_grad_pad_computed(ig_grad *g) {
     const ig_type *type = ig_grad_x(g, 0)->type;
     ig_value *operands[4] = { number_elements(g->e, type) };
@@ -152,7 +152,7 @@ void ig_grad_topk(ig_grad *g) {
 
 /* ---- scatters ---- */
 
-/* The op's scatter of other values, and what stands where it put them. */
+/* The op's scatter of other values, and the values at its positions. */
 static ig_value *scatter_so(ig_grad *g, ig_value *x, ig_value *updates, int kind) {
     ig_value *index = ig_grad_x(g, 1);
     if (g->op->code == IG_OP_scatter_nd) {
@@ -177,7 +177,7 @@ static ig_value *gather_so(ig_grad *g, ig_value *x) {
                                     (ig_gather_elements_attrs){ .axis = axis });
 }
 
-/* Of several updates of an element the last one stands: the one whose number does. */
+/* Of several updates of an element the last one wins: the one whose number does. */
 static ig_value *find_standing(ig_grad *g) {
     ig_expr *e = g->e;
     const ig_type *x = ig_grad_x(g, 0)->type, *updates = ig_grad_x(g, 2)->type;

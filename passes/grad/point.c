@@ -30,7 +30,7 @@ static bool reads_any(ig_map *again, const ig_op *op) {
 static ig_value *clone_path(ig_builder *builder, const ig_gradient_at *what,
                             ig_map *again) {
     ig_op *end = what->y->def ? what->y->def->next : builder->block->first;
-    ig_op *last = builder->block->last; /* clones stand behind it */
+    ig_op *last = builder->block->last; /* clones come after it */
     for (ig_op *op = builder->block->first; op != end; op = op->next) {
         if (reads_any(again, op)) {
             (void)ig_op_clone(op, builder->block, builder->before, again);

@@ -1,7 +1,7 @@
 /* The walk of reverse mode: which values take part, and their gradients.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     forward    marks what depends on what is wanted: active values
+ *     forward    marks values that depend on wanted ones: active values
  *     backward   from the last op up: an op with a gradient of a result, and active
  *                operands, is handed to its rule; others are passed by
  *
@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- what takes part ---- */
+/* ---- values that take part ---- */
 
 static bool is_float_tensor(const ig_value *value) {
     return value->type->kind == IG_TENSOR && ig_expr_is_float(value);
@@ -97,7 +97,7 @@ static ig_decompose_fn decomposition_of(const ig_op *op) {
     return ig_grad_rule_of(op->code) ? NULL : ig_decomposition_of((ig_opcode)op->code);
 }
 
-/* Replaces the op by what it is made of; false: this form cannot be taken apart. */
+/* Replaces the op by its decomposition; false: this form cannot be taken apart. */
 static bool take_apart(ig_reverse_call *call, ig_op *op) {
     ig_builder builder = ig_builder_before(op);
     ig_expr e = ig_expr_of(&builder);
@@ -118,8 +118,7 @@ static bool take_apart(ig_reverse_call *call, ig_op *op) {
     return true;
 }
 
-/* Those that take part; true when there were any: what they are made of may be
- * composite too. */
+/* Those that take part; true when there were any: its parts may be composite too. */
 static bool take_all_apart(ig_reverse *r, ig_reverse_call *call) {
     bool has_any = false;
     for (ig_op *op = call->last, *previous; op; op = previous) {
@@ -199,7 +198,7 @@ static const ig_value *find_partner(const ig_grad *g, const ig_value *x,
 }
 
 /* Extents of inputs that were broadcast are to be equal, which a guard in front of the
- * op sees to: a sum along what may be 1 would cost all others their speed. */
+ * op sees to: a sum along an extent that may be 1 would cost all others their speed. */
 static void guard_extent(ig_grad *g, const ig_value *x, const ig_value *other,
                          uint32_t from_end) {
     ig_module *module = g->e->module;
@@ -215,7 +214,7 @@ static void guard_extent(ig_grad *g, const ig_value *x, const ig_value *other,
                         other->type->dims[other->type->rank - from_end], text);
 }
 
-/* Along an axis whose extent only the run learns, 1 or d's: all places behind the last
+/* Along an axis whose extent only the run learns, 1 or d's: all places after the last
  * go to that. */
 static ig_value *sum_learnt(ig_expr *e, ig_value *d, uint32_t axis, ig_dim extent) {
     ig_value *moved = ig_expr_move_axis(e, d, axis, 0);

@@ -12,14 +12,14 @@ struct ig_reverse {
     ig_block *block;      /* whose ops are walked */
     ig_op *last;          /* the last of the forward part; NULL: there is none */
     uint32_t count;       /* values there were when the walk began */
-    bool *is_active;      /* by value id: depends on what is wanted */
+    bool *is_active;      /* by value id: depends on wanted values */
     bool *is_needed;      /* y is made of it */
     ig_value **gradients; /* by value id; NULL: none so far */
     ig_status status;     /* the first failure */
 };
 
 /* One walk over a block, up from `last`: `seeds` are gradients of its values `ys`,
- * added where a value stands twice; NULL ones are left out.  out[i] is NULL where no y
+ * added where a value occurs twice; NULL ones are left out.  out[i] is NULL where no y
  * depends on wanted[i]. */
 typedef struct ig_reverse_call {
     ig_block *block;

@@ -2,15 +2,15 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The column `grad` of ops.def names a function here, which adds to the gradients of
- * the op's operands what comes through the op:
+ * the op's operands their parts through the op:
  *
  *     // d exp(x) = y dx
  *     void ig_grad_exp(ig_grad *g) {
  *         ig_grad_give(g, 0, ig_build_mul(g->e, g->dy, ig_op_result(g->op, 0)));
  *     }
  *
- * A rule reads operands and results of the op, which stand in the forward part.  It
- * asks ig_grad_wants before it makes what only one operand needs.  An expression of C
+ * A rule reads operands and results of the op, which are in the forward part.  It asks
+ * ig_grad_wants before it makes values that only one operand needs.  An expression of C
  * must not build two ops whose order the language leaves open: graphs would differ from
  * compiler to compiler.
  */
@@ -22,7 +22,7 @@
 typedef struct ig_reverse ig_reverse; /* the walk: reverse.c */
 
 typedef struct ig_grad {
-    ig_expr *e;   /* builds behind all of the forward part */
+    ig_expr *e;   /* builds after all of the forward part */
     ig_op *op;    /* of the forward part */
     ig_value *dy; /* the gradient of the op's first result; NULL: none */
     ig_reverse *walk;

@@ -1,7 +1,7 @@
 /* Rules of running sums, products and extremes.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A sum goes to all that comes behind it, so its gradient is the sum from the other
+ * A sum goes to all that comes after it, so its gradient is the sum from the other
  * end. */
 #include "passes/grad/rule.h"
 

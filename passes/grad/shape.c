@@ -63,7 +63,7 @@ void ig_grad_concat(ig_grad *g) {
     }
 }
 
-/* A constant pad is undone by the opposite one; what is around went to the value. */
+/* A constant pad is undone by the opposite one; the surroundings went to the value. */
 static void grad_pad_constant(ig_grad *g) {
     ig_expr *e = g->e;
     ig_pad_attrs attrs = ig_pad_attrs_of(g->op);

@@ -2,14 +2,14 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A convolution takes x at s * stride + k * dilation - before for place s and tap k.
- * So what a transposed one does with dy is the gradient of x, and a convolution of x
+ * So a transposed one of dy is the gradient of x, and a convolution of x
  * with dy as its weights, stride and dilation exchanged, is that of the weights. */
 #include "compose/window.h"
 #include "passes/grad/rule.h"
 
 #include <string.h>
 
-/* One spatial axis: `wide` is the extent that windows lie on, `count` how many lie. */
+/* One spatial axis: `wide` is the extent that windows cover, `count` their number. */
 typedef struct span {
     int64_t stride, dilation;
     ig_dim before, wide, count, taps;
@@ -143,7 +143,7 @@ static void pool_max(ig_grad *g, const ig_pool_attrs *own) {
     ig_grad_give(g, 0, ig_expr_reshape(e, d, x->type->rank, x->type->dims));
 }
 
-/* dy over what each window divides by: the average of ones is their sum over that. */
+/* dy over each window's divisor: the average of ones is their sum over that. */
 static ig_value *divide_windows(ig_grad *g, const ig_pool_attrs *own) {
     ig_expr *e = g->e;
     const ig_type *x = ig_grad_x(g, 0)->type;

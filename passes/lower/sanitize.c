@@ -424,7 +424,7 @@ static void take_places(checker *c, ig_value *const *values, uint32_t count,
 }
 
 /* Copies `count` operands of `op`; those from `first` on that are buffers bring their
- * places, behind all operands.  Returns how many there are. */
+ * places, after all operands.  Returns how many there are. */
 static uint32_t widen_operands(const checker *c, const ig_op *op, uint32_t first,
                                ig_value **out) {
     uint32_t count = op->operand_count;
@@ -525,7 +525,7 @@ static ig_status check_bodies(checker *c, ig_op *op) {
     return IG_OK;
 }
 
-/* An op and those behind it.  Recursion is as deep as bodies nest, which readers bound
+/* An op and those after it.  Recursion is as deep as bodies nest, which readers bound
  * by limits.graph_depth. */
 static ig_status check_ops(checker *c, ig_op *first) {
     for (ig_op *op = first, *next; op; op = next) {

@@ -130,7 +130,7 @@ static void offer_slices(buffers *s, ig_op *concat) {
     }
 }
 
-/* The x of a scatter, where all who read it, or what it is another shape of, come
+/* The x of a scatter, where all readers of it, or of the value that it reshapes, come
  * before. */
 static void offer_scattered(buffers *s, ig_op *fused) {
     ig_value *x = ig_bufferise_scattered(fused);
@@ -148,8 +148,8 @@ static void offer_scattered(buffers *s, ig_op *fused) {
     }
 }
 
-/* The operand that an insert changes, where nobody else reads it, nor what it is
- * another shape of. */
+/* The operand that an insert changes, where nobody else reads it, nor the value that it
+ * reshapes. */
 static void offer_whole(buffers *s, ig_op *insert) {
     ig_value *x = insert->operands[0].value;
     for (ig_value *v = x; v;) {
@@ -504,8 +504,8 @@ static ig_status keep_op(buffers *s, ig_op *op) {
     return IG_OK;
 }
 
-/* Each result of the graph is a buffer of its own, but for those that stand in an
- * argument's memory; inputs, constants and values that lie inside others are copied. */
+/* Each result of the graph is a buffer of its own, but for those in an argument's
+ * memory; inputs, constants and values inside others are copied. */
 static ig_status rewrite_ret(buffers *s, ig_op *op) {
     ig_builder b = ig_builder_before(op);
     ig_map returned;
@@ -609,7 +609,7 @@ ig_value *ig_buffers_whole(ig_buffers *s, ig_builder *b, ig_place *from) {
 
 /* ---- the pass ---- */
 
-/* Branches and loops stand in both stages, and those that only guard have no
+/* Branches and loops occur in both stages, and those that only guard have no
  * results. */
 static bool is_plan_op(const ig_buffers *s, const ig_op *op) {
     bool is_flow = op->code == IG_OP_if || op->code == IG_OP_loop;

@@ -19,7 +19,7 @@ typedef struct ig_buffers {
     ig_map numbers; /* op -> its number in order of execution */
     ig_map steps;   /* branches and loops that this pass has made */
     ig_map renewed; /* results in place that others read -> the argument */
-    ig_map behind;  /* ops that need one of these: they stand behind commit */
+    ig_map behind;  /* ops that need one of these: they come after commit */
 } ig_buffers;
 
 /* ---- bufferise.c ---- */
@@ -53,8 +53,7 @@ bool ig_buffers_is_known_at(ig_buffers *s, const ig_op *op, const ig_place *plac
  * are checked before anything runs. */
 bool ig_buffers_must_agree(ig_buffers *s, const ig_block *block, ig_dim a, ig_dim b);
 
-/* Is `op` the last that reads the value, and reads it once?  Both stand in one
- * block. */
+/* Is `op` the last that reads the value, and reads it once?  Both are in one block. */
 bool ig_buffers_dies_at(ig_buffers *s, const ig_value *value, const ig_op *op);
 
 /* Does the dim have its value before anything runs? */
@@ -64,19 +63,20 @@ bool ig_buffers_is_bound(ig_buffers *s, ig_dim dim);
 
 /* Results that may be written straight to their argument get it as their place. */
 void ig_bufferise_offer_in_place(ig_buffers *s, const ig_op *ret);
-/* What the scatter of a region changes, or NULL where it is none, or reads that for
- * something else too. */
+/* The operand that the scatter of a region changes, or NULL where it is none, or reads
+ * that for something else too. */
 ig_value *ig_bufferise_scattered(const ig_op *fused);
-/* Of a region of a scatter whose places are known: x is not copied where it stands in
- * the result's place; in an argument's nothing is reported, so indices are checked
- * before.  `operands` are those of its compute. */
+/* Of a region of a scatter whose places are known: x is not copied where it is in the
+ * result's place; in an argument's nothing is reported, so indices are checked before.
+ * `operands` are those of its compute. */
 void ig_bufferise_scatter(ig_buffers *s, ig_builder *b, const ig_op *fused,
                           ig_value **operands);
-/* Of a region of a bag_update whose places are known: what it changes stands in the
- * results' places, by a copy where that is not so yet. */
+/* Of a region of a bag_update whose places are known: its changed operands are in the
+ * results' places, by a copy where they are not yet. */
 void ig_bufferise_update(ig_buffers *s, ig_builder *b, const ig_op *fused,
                          ig_value **operands);
-/* Puts commit before what writes arguments, and copies other results behind it. */
+/* Puts commit before the ops that write arguments, and copies other results after
+ * it. */
 ig_status ig_bufferise_in_place(ig_buffers *s, ig_op *ret);
 
 /* ---- bufferise_flow.c: rewrites ---- */

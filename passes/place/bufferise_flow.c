@@ -9,7 +9,7 @@
  *     number is known, else of one row more each trip, for which the runtime makes room
  *     loop %n, %condition {trip = t} {
  *       …
- *       copies of what is yielded: the condition, carried values, rows number t
+ *       copies of the yielded values: the condition, carried values, rows number t
  *     }
  *
  * A yielded value in the buffer of a carried one (values may change places)
@@ -94,7 +94,7 @@ static bool is_settable(const ig_buffers *s, ig_dim dim) {
            !ig_map_get_id(&s->bound, ig_symbol_index(s->module, dim));
 }
 
-/* Symbols of the result's type get what the branch's value has. */
+/* Symbols of the result's type get the extents of the branch's value. */
 static void set_extents(ig_buffers *s, ig_builder *b, const ig_type *result,
                         const ig_type *value) {
     for (uint32_t d = 0; d < result->rank; d++) {

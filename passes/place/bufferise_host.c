@@ -1,4 +1,4 @@
-/* bufferise, ops that functions of the runtime do: what they are called with.
+/* bufferise, ops that functions of the runtime do: their arguments.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     %1, %2 = sort %x {axis = 1} : f32[B, 9], i64[B, 9]

@@ -1,4 +1,4 @@
-/* bufferise: results that stand in an argument's memory are written behind `commit`.
+/* bufferise: results in an argument's memory are written after `commit`.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     %2 = add %table, %d : f32[V, D]
@@ -9,16 +9,16 @@
  *     compute %table, %d, %table {family = "map", outs = 1} …
  *     ret %y, %table {in_place = [-1, 0]}
  *
- * Nothing that stands behind commit may fail or be read by others, so only what is sure
- * goes straight to the argument: an elementwise region all of whose results stand in
- * place and that reads of such arguments its own alone, element by element; and inserts
- * into the argument and scatters, of which the part alone is written.  A scatter's
- * indices are made into rows before commit, which reports those that are out of range.
- * Sizes must be known when shapes are bound.  Who reads the new value of a scatter or
- * an insert, a cache of keys and values, stands behind commit with all that needs it,
- * if all of that is sure too: regions without reports, views and concats.  Any other
- * result is computed into a buffer of its own, as if it were no argument's, and copied
- * behind commit.
+ * Nothing after commit may fail or be read by others, so only a sure result goes
+ * straight to the argument: an elementwise region all of whose results are in place and
+ * that reads of such arguments its own alone, element by element; and inserts into the
+ * argument and scatters, of which the part alone is written.  A scatter's indices are
+ * made into rows before commit, which reports those that are out of range.  Sizes must
+ * be known when shapes are bound.  Who reads the new value of a scatter or an insert, a
+ * cache of keys and values, comes after commit with all that needs it, if all of that
+ * is sure too: regions without reports, views and concats.  Any other result is
+ * computed into a buffer of its own, as if it were no argument's, and copied after
+ * commit.
  */
 #include "passes/place/bufferise.h"
 
@@ -31,7 +31,7 @@
 
 typedef ig_buffers buffers;
 
-/* The argument that result `index` stands in, or NULL. */
+/* The argument whose memory result `index` is in, or NULL. */
 static ig_value *target_of(const buffers *s, const ig_op *ret, uint32_t index) {
     int64_t arg = ig_ret_in_place(ret, index);
     return arg < 0 ? NULL : s->graph->body.args[arg];
@@ -47,7 +47,7 @@ static bool is_target(const buffers *s, const ig_value *value) {
     return false;
 }
 
-/* ---- what is sure ---- */
+/* ---- sure results ---- */
 
 static bool are_bound(buffers *s, const ig_dim *dims, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
@@ -62,7 +62,7 @@ static bool is_type_bound(buffers *s, const ig_type *type) {
     return are_bound(s, type->dims, type->rank);
 }
 
-/* What `value` is a view of; NULL where the run must find out what it shows. */
+/* What `value` is a view of; NULL where only the run knows its source. */
 static const ig_value *find_base(buffers *s, const ig_value *value) {
     for (;;) {
         const ig_op *def = value->def;
@@ -85,7 +85,8 @@ static const ig_value *find_base(buffers *s, const ig_value *value) {
     }
 }
 
-/* The argument that the value stands in as the graph's result, and as nothing else. */
+/* The argument whose memory the value is in as the graph's result, and as nothing
+ * else. */
 static ig_value *own_target(const buffers *s, const ig_value *value) {
     const ig_op *ret = s->graph->body.last;
     if (!ig_value_has_one_use(value) || value->uses->user != ret) {
@@ -242,7 +243,7 @@ void ig_bufferise_scatter(buffers *s, ig_builder *b, const ig_op *fused,
         return;
     }
     set_flag(scatter, IG_scatter_elements_in_place, IG_scatter_nd_in_place);
-    if (!to->root->def) { /* an argument, behind commit */
+    if (!to->root->def) { /* an argument, after commit */
         ig_value *ids = scatter->operands[1].value;
         assert(!ids->def && "indices are an operand of the region");
         operands[ids->index] = check_indices(s, b, scatter, operands[ids->index]);
@@ -272,7 +273,7 @@ static uint32_t changed_operand(const ig_op *update, uint32_t index) {
     return ig_bag_update_at(update, index / own).weight + index % own;
 }
 
-/* Weights and states stand in place, and nothing else that is written is read. */
+/* Weights and states are in place, and nothing else that is written is read. */
 static bool is_sure_update(buffers *s, const ig_op *fused) {
     const ig_op *update = update_of(fused);
     uint32_t changed = 0, reads = 0;
@@ -315,7 +316,8 @@ static void offer_target(buffers *s, const ig_value *value, ig_value *arg) {
     ig_map_set_id(&s->owned, IG_MAP_PTR(arg), arg);
 }
 
-/* What an insert or a scatter changes a part of, where that is sure; else NULL. */
+/* The operand of which an insert or a scatter changes a part, where that is sure; else
+ * NULL. */
 static ig_value *changed_by(buffers *s, const ig_value *value) {
     const ig_op *op = value->def;
     if (op && op->code == IG_OP_insert) {
@@ -338,7 +340,7 @@ static void offer_changes(buffers *s, ig_value *value, ig_value *arg) {
     }
 }
 
-/* ---- readers of what was written ---- */
+/* ---- readers of written values ---- */
 
 typedef IG_VEC(const ig_op *) op_list;
 
@@ -373,7 +375,7 @@ static bool has_reports(const ig_op *fused) {
     return false;
 }
 
-/* Nothing that it reads is changed behind commit but what was renewed before. */
+/* Nothing that it reads is changed after commit but values renewed before. */
 static bool reads_lasting(buffers *s, const ig_op *op) {
     for (uint32_t i = 0; i < op->operand_count; i++) {
         const ig_value *base = find_base(s, op->operands[i].value);
@@ -384,7 +386,7 @@ static bool reads_lasting(buffers *s, const ig_op *op) {
     return true;
 }
 
-/* May the op, which needs a renewed value, stand behind commit? */
+/* May the op, which needs a renewed value, come after commit? */
 static bool is_sure_reader(buffers *s, const ig_op *op) {
     if (op->code == IG_OP_ret) {
         return true;
@@ -450,7 +452,7 @@ static ig_value *renewed_target(buffers *s, const ig_op *ret, uint32_t index) {
                : NULL;
 }
 
-/* Checks of indices stand in front of commit, so indices do not need what is behind. */
+/* Checks of indices come before commit, so indices do not need later values. */
 static bool are_checks_free(const buffers *s, const ig_map *seen) {
     const ig_op *ret = s->graph->body.last;
     for (uint32_t i = 0; i < ret->operand_count; i++) {
@@ -510,7 +512,7 @@ void ig_bufferise_offer_in_place(buffers *s, const ig_op *ret) {
     }
 }
 
-/* ---- behind commit ---- */
+/* ---- after commit ---- */
 
 static const char *result_name(const buffers *s, uint32_t index) {
     const char *const *names = s->graph->result_names;
@@ -560,14 +562,14 @@ static bool checks_indices(const ig_op *op) {
     return op->code == IG_OP_compute && op->bodies[0]->first->code == IG_OP_check_index;
 }
 
-/* Part of what an op has become that goes behind commit with it, if it does. */
+/* Part of an op's replacement that goes after commit with it, if it does. */
 static bool is_movable(const ig_op *made) {
     const ig_use *use = made->result_count ? made->results->uses : NULL;
     bool is_view = made->code == IG_OP_view && !(use && checks_indices(use->user));
     return is_view || (made->code == IG_OP_compute && !checks_indices(made));
 }
 
-/* Does it read what an op behind commit has computed?  Of results that are copied. */
+/* Does it read the result of an op after commit? Of results that are copied. */
 static bool reads_moved(const ig_map *moved, const ig_op *op) {
     bool reads = false;
     for (uint32_t i = 0; op->code == IG_OP_compute && i < ig_part_in_count(op); i++) {
@@ -577,8 +579,8 @@ static bool reads_moved(const ig_map *moved, const ig_op *op) {
     return reads;
 }
 
-/* Everything that writes a target or needs what was written there, in its order, to the
- * end of the block.  What an op has become stands in front of it. */
+/* Every op that writes a target or needs a value written there, in its order, to the
+ * end of the block.  An op's replacement comes before it. */
 static void move_behind(const buffers *s, ig_op *ret) {
     ig_block *block = ret->block;
     IG_VEC(ig_op *) all = { 0 }, made = { 0 };

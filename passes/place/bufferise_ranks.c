@@ -5,8 +5,8 @@
  *   becomes
  *     host %l, %i, @shards, %a, %b, %c, %d, %e, %next {function = "rank_deal", …}
  *
- * Operands and results are row-major in buffers of their own; behind the results stands
- * what a function needs besides.
+ * Operands and results are row-major in buffers of their own; after the results comes
+ * the function's work memory.
  */
 #include "ir/build/expr.h"
 #include "passes/place/bufferise.h"
@@ -202,7 +202,8 @@ static const rank_call_fn calls[IG_OP_COUNT] = {
     [IG_OP_reduce_scatter] = call_reduce_scatter,
 };
 
-/* Who waits for what was started needs no list again: counts, and which one it is. */
+/* The op that waits for a started one needs no list again: counts, and which one it
+ * is. */
 static bool is_read(const ig_op *op, uint32_t operand) {
     uint32_t n = op->result_count, last = op->operand_count - 1u;
     return op->code == IG_OP_meet_end     ? operand == 0

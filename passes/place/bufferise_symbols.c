@@ -91,7 +91,7 @@ static bool is_view(const ig_op *op) {
     return (ig_ops[op->code].traits & IG_VIEW) != 0;
 }
 
-/* Does the op stand behind commit, also where the text has it before? */
+/* Is the op after commit, also where the text has it before? */
 static bool is_moved_behind(ig_buffers *s, const ig_op *op) {
     bool is_behind = ig_map_get_id(&s->behind, IG_MAP_PTR(op)) != NULL;
     for (uint32_t i = 0; i < op->result_count; i++) {

@@ -1,4 +1,4 @@
-/* channels_last: convolutions, and what is between them, take channels last.
+/* channels_last: convolutions, and ops between them, take channels last.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     %1 = conv %0, @w, @b : f32[B, 64, 28, 28]               w: f32[64, 32, 3, 3]
@@ -9,11 +9,11 @@
  *     %3 = relu (add %2, @b) : f32[B, 28, 28, 64]
  *     %4 = transpose %3 {perm = [0, 3, 1, 2]} : f32[B, 64, 28, 28]
  *
- * A pixel's channels then lie side by side: a convolution is a matrix product over
+ * A pixel's channels are then contiguous: a convolution is a matrix product over
  * windows (lower/cpu/conv_panels.c), with weights in panels, and a depthwise one goes
  * over channels in vectors (conv_channels.c), which takes its padding in too, and the
  * widening of bytes.
- * Transposes sink through what stands between convolutions (channels_sink.c) until they
+ * Transposes sink through ops between convolutions (channels_sink.c) until they
  * meet and cancel; those at the ends of the graph stay.
  *
  * Weights that are computed are packed by the run, where that pays, and where there is
@@ -106,7 +106,7 @@ static bool fills_panels(const convolution *c) {
     return c->outs >= few;
 }
 
-/* For computed weights: is what is packed by a run used often enough? */
+/* For computed weights: is a weight packed by a run used often enough? */
 static bool pays_each_run(const convolution *c) {
     ig_module *module = ig_op_module(c->op);
     const ig_type *w = c->op->operands[1].value->type, *y = c->op->results->type;

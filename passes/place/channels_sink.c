@@ -83,7 +83,7 @@ static ig_value *map_of_turn(ig_builder *b, ig_op *op) {
         return NULL;
     }
     uint32_t rank = op->results->type->rank, turned = 0;
-    if (rank < 3) { /* what has no space is not turned */
+    if (rank < 3) { /* values without space axes are not turned */
         return NULL;
     }
     for (uint32_t i = 0; i < op->operand_count; i++) {

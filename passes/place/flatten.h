@@ -25,8 +25,8 @@ typedef struct ig_flatten {
     IG_VEC(ig_op *) dead;
 } ig_flatten;
 
-/* One function per op: what takes its place stands before it, and is in `parts`, or
- * replaces its result.  IG_UNSUPPORTED: reported. */
+/* One function per op: its replacement comes before it, and is in `parts`, or replaces
+ * its result.  IG_UNSUPPORTED: reported. */
 typedef ig_status (*ig_flatten_fn)(ig_flatten *f, ig_expr *e, ig_op *op);
 
 extern const ig_flatten_fn ig_flatten_fns[IG_OP_COUNT]; /* flatten_ops.c */

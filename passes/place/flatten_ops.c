@@ -1,4 +1,4 @@
-/* flatten_sequences, op by op: what each does to elements and extents.
+/* flatten_sequences, op by op: each by its effect on elements and extents.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     seq_at %s, %i            the row of extents at i, bound to symbols; the elements
@@ -9,7 +9,7 @@
  *     split_to_seq             the other way round, by scattering
  *     opt_none, opt_make       no item or one; of a sequence its parts, and the third
  *
- * Positions and extents are data, so guards check what the run finds.
+ * Positions and extents are data, so guards check the run's values.
  */
 #include "passes/place/flatten.h"
 
@@ -349,8 +349,8 @@ static ig_value *spread_axis(ig_expr *e, ig_value *vector) {
     return ig_expr_along(e, vector, 1, 3);
 }
 
-/* Where in the list each element of the tensor stands: i64[outer, extent, inner].  The
- * piece that index j of the axis is in is as many as end at j or before. */
+/* The position in the list of each element of the tensor: i64[outer, extent, inner].
+ * The piece that index j of the axis is in is as many as end at j or before. */
 static ig_value *places_of(ig_expr *e, const pieces *p) {
     ig_value *ends = ig_build_cumsum(e, p->lengths, (ig_cumsum_attrs){ .axis = 0 });
     ig_value *index = ig_expr_iota(e, IG_DT_i64, p->extent);

@@ -8,7 +8,7 @@
  *
  * All that kernels see are tensors whose sizes the run finds out.  Branches and loops
  * hand on both tensors, and so does the call: input or output `x` that is a sequence
- * is one of elements, `x`, and one of extents, `x.extents`, behind it.
+ * is one of elements, `x`, and one of extents, `x.extents`, after it.
  *
  * Items of any rank, f32[*], have rows of one length all the same: the rank, the
  * extents, and ones.
@@ -143,7 +143,7 @@ static void move_args(ig_flatten *f, ig_block *from, ig_block *to, uint32_t coun
     }
 }
 
-/* The last op, with all parts of what it hands on as values of the types `taken`. */
+/* The last op, with all parts of its operands as values of the types `taken`. */
 static void flatten_end(ig_flatten *f, ig_block *block, const ig_type *const *taken) {
     ig_op *end = block->last;
     bool has = has_sequences(end);
@@ -297,7 +297,7 @@ static void know_dims(ig_flatten *f, const ig_dim *dims, uint32_t count) {
     }
 }
 
-/* What an op gives values to. */
+/* The receivers of an op's values. */
 static void know_results(ig_flatten *f, const ig_op *op) {
     for (uint32_t i = 0; i < op->result_count; i++) {
         if (!is_sequence(&op->results[i])) {
@@ -329,7 +329,7 @@ static ig_status flatten_block(ig_flatten *f, ig_block *block,
 
 /* ---- the call ---- */
 
-/* Names of ports, with more behind each sequence. */
+/* Names of ports, with more after each sequence. */
 static const char *const *flat_names(const ig_flatten *f, const char *const *names,
                                      ig_value *const *values, uint32_t count,
                                      const char *kind) {

@@ -12,8 +12,8 @@
  * A region has at most one anchor (the op that gives the family) and grows downwards:
  * an elementwise op joins the region that computes one of its operands when nobody else
  * uses that operand and the shape stays the same.  Of two such regions the one with the
- * anchor is joined, and an anchorless one is drawn into it.  Where several ops use what
- * a region computes and come together again, they join as one:
+ * anchor is joined, and an anchorless one is drawn into it.  Where several ops use a
+ * region's results and come together again, they join as one:
  *
  *     %1 = add %0, @bias
  *     %2 = sigmoid %1

@@ -12,8 +12,8 @@
  *
  * For who reads, a buffer is one thing: it waits for all who wrote to it before, and
  * who writes waits for all who read it before.  Writers wait for each other unless
- * their places in the buffer lie apart, as those of a concat do; an insert writes twice
- * to one.
+ * their places in the buffer are disjoint, as those of a concat are; an insert writes
+ * twice to one.
  *
  * Plan stage, before lowering.  Keeps everything but the order of compute ops.
  */
@@ -142,7 +142,7 @@ static void sort_block(orderer *o, ig_block *block, ig_op *end) {
     }
 }
 
-/* Where the sorted part ends: what stands behind commit stays as it is. */
+/* Where the sorted part ends: ops after commit stay as they are. */
 static ig_op *find_end(const ig_block *block) {
     for (ig_op *op = block->first; op; op = op->next) {
         if (op->code == IG_OP_commit) {

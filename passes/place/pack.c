@@ -53,7 +53,7 @@ typedef struct packer {
     ig_map computed; /* value of the graph -> matrix whose value is in @weights */
 } packer;
 
-/* ---- what can be packed ---- */
+/* ---- weights that can be packed ---- */
 
 static bool is_narrow(ig_dtype dtype) {
     return dtype == IG_DT_f16 || dtype == IG_DT_bf16;
@@ -395,7 +395,7 @@ ig_value *ig_pack_merge_rows(ig_builder *b, ig_value *x) {
     return ig_expr_reshape(&e, x, 2, dims);
 }
 
-/* Erases what only made a weight of a product ready. */
+/* Erases ops that only made a weight of a product ready. */
 static void erase_unused(ig_op *op) {
     if (!op || op->code == IG_OP_weight || op->results->uses) {
         return;
@@ -525,7 +525,7 @@ static void take_integers(packer *p, ig_block *block) {
     }
 }
 
-/* Windows that no product reads where they lie. */
+/* Windows that no product reads in place. */
 static void take_windows(packer *p, ig_block *block) {
     for (ig_op *op = block->first, *next; op; op = next) {
         next = op->next;

@@ -1,4 +1,4 @@
-/* The second factor of a product, as `pack` understands it, and what it builds with.
+/* The second factor of a product, as `pack` understands it, and its builder.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_PASSES_PLACE_PACK_H
 #define IG_PASSES_PLACE_PACK_H
@@ -45,7 +45,7 @@ ig_weight *ig_pack_add_recipe(ig_pass_run *run, ig_module *module, const char *n
 /* The first factor as rows of K; narrow floats in f32. */
 ig_value *ig_pack_merge_rows(ig_builder *b, ig_value *x);
 /* `product` has the elements of the op's result, perhaps in rows: it takes the op's
- * place.  What only made the second factor ready goes too. */
+ * place.  Ops that only made the second factor ready go too. */
 void ig_pack_replace_product(ig_op *op, ig_builder *b, ig_value *product);
 
 /* Chains of quads (ir/semantics/chains.h) and the extra quads of a panel; 0: none. */

@@ -3,11 +3,11 @@
  *
  *     %1 = matmul_integer %a, %b, %za, %zb       both computed; one zero point each
  *
- * stays what it is: the dot schedule turns signs over and takes zero points away itself
+ * is unchanged: the dot schedule turns signs over and takes zero points away itself
  * (passes/lower/cpu/dot_quads.c), in integers.  Zero points become numbers, known zeros
  * go, and where all matrices of a meet the same second factor, they become one.
  *
- * Rows of a that do not lie along k have no such schedule.
+ * Rows of a that are not along k have no such schedule.
  */
 #include "passes/place/pack.h"
 

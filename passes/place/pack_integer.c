@@ -15,7 +15,7 @@
  * and the last sum is known now; the one of a', where it counts at all, is a product
  * with ones.  All of it wraps in 32 bits as matmul_integer does, so it is exact.
  *
- * Rows of a that are windows are read where they lie, by conv_quads.
+ * Rows of a that are windows are read in place, by conv_quads.
  *
  * Levels that have no instruction for dot4 multiply in 16 bits, as far as w proves that
  * nothing overflows: with
@@ -57,7 +57,7 @@ static bool is_stored(const ig_op *op) {
            ig_type_is_static(op->results->type);
 }
 
-/* Zeros behind elements of each row. */
+/* Zeros after the elements of each row. */
 static bool adds_zeros(const ig_op *op) {
     int64_t value = 0;
     bool is_pad = op && op->code == IG_OP_pad;
@@ -267,7 +267,7 @@ static ig_value *build_ones(ig_expr *e, const quads *q) {
 
 /* ---- chains ---- */
 
-/* What is multiplied: rows, or windows that lie in x. */
+/* The first factor: rows, or windows in x. */
 typedef struct rows {
     ig_value *x;
     const ig_op *windows; /* or NULL */

@@ -3,7 +3,7 @@
  *
  * A part begins at an offset and goes over its dims by strides.  Two parts whose axis k
  * has the same stride S, and whose outer axes go by multiples of S, repeat with period
- * S: what they take of one period is an interval each, begin … begin + span.  When the
+ * S: their part of one period is an interval each, begin … begin + span.  When the
  * one ends before the other begins, and that one ends before the first begins again,
  * they never meet.  Without a period (all axes inside) ending before the other is
  * enough.

@@ -1,4 +1,4 @@
-/* Parts of a plan's buffers: what the operands of computes and launches stand for.
+/* Parts of a plan's buffers: the meaning of the operands of computes and launches.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     %0 = alloc : &f32[B, 24]                                    a whole buffer
@@ -25,8 +25,8 @@ uint32_t ig_part_in_count(const ig_op *compute);
 ig_part ig_part_of(ig_module *module, const ig_value *value);
 
 /* True when no element of the one is an element of the other, whatever the symbols are.
- * Operands of different buffers lie apart; parts of one do when they are stacked along
- * an axis, as those of a concat. */
+ * Operands of different buffers are disjoint; parts of one do when they are stacked
+ * along an axis, as those of a concat. */
 bool ig_parts_lie_apart(ig_module *module, const ig_part *a, const ig_part *b);
 
 /* Adds a part.  One that begins where the part before it ends makes that one longer, so
@@ -36,7 +36,7 @@ void ig_part_list_add(ig_arena *arena, ig_part_list *parts, const ig_part *part)
 /* More than so many parts are not held against each other: they count as meeting. */
 enum { IG_PARTS_COMPARED = 256 };
 
-/* Does `to` lie apart from all of them? */
+/* Is `to` disjoint from all of them? */
 bool ig_part_lies_apart(ig_module *module, const ig_part_list *parts,
                         const ig_value *to);
 

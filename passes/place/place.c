@@ -81,7 +81,7 @@ ig_place *ig_place_transpose(ig_arena *arena, const ig_place *place,
     return out;
 }
 
-/* Where a slice begins along an axis.  One of no elements may begin behind the last; of
+/* Where a slice begins along an axis.  One of no elements may begin after the last; of
  * several such axes only the first (`ends`) does, or the offset would leave the
  * buffer. */
 static ig_dim place_start(ig_module *module, ig_dim start, ig_dim size, bool *ends) {

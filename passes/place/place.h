@@ -14,9 +14,7 @@ typedef struct ig_place {
     ig_dim offset;  /* in elements of root */
     uint32_t rank;
     ig_dim *dims, *strides;
-    bool
-        is_new; /* of an argument, as it is once its result was written there: seen by a
-                  * view that stands behind what writes it */
+    bool is_new; /* of an argument after its result was written: a later view */
 } ig_place;
 
 /* All of `root`, row-major. */

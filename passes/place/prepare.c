@@ -9,10 +9,10 @@
  *     }
  *     compute %x, %0, %1 {family = "gemm"} …
  *
- * A compute goes there when it reads opened weights, constants and what was prepared,
+ * A compute goes there when it reads opened weights, constants and prepared values,
  * knows all sizes, and all that it writes is written by such computes before anybody
- * else reads it.  What is read outside of the body stands in a buffer in front of it,
- * which the session keeps from run to run; the others are the body's own.
+ * else reads it.  Values read outside of the body are in a buffer before it, which the
+ * session keeps from run to run; the others are the body's own.
  *
  * Plan stage, entry block, last of the place phase.
  */
@@ -75,7 +75,7 @@ static bool is_chosen(const preparer *p, const ig_op *op) {
     return ig_map_get_id(&p->is_chosen, IG_MAP_PTR(op)) != NULL;
 }
 
-/* The op of the entry block that `op` is, or stands in. */
+/* The op of the entry block that `op` is, or is in. */
 static uintptr_t number_of(const preparer *p, const ig_op *op) {
     while (op->block->parent) {
         op = op->block->parent;

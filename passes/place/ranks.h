@@ -1,7 +1,7 @@
 /* What ops of sharded graphs tell the functions of libingot-group: their params.
  * SPDX-License-Identifier: Apache-2.0
  *
- * runtime/collective/ranks.h says what each function takes.
+ * runtime/collective/ranks.h gives each function's arguments.
  */
 #ifndef IG_PASSES_PLACE_RANKS_H
 #define IG_PASSES_PLACE_RANKS_H

@@ -7,10 +7,10 @@
  *     bind the first 2 of them to n and m; %nl, %ni = the next 4, and the 4 after them
  *     %l, %i = meet_lists %x, %y, %cx, %cy, %c : f32[n, 8], i64[m]
  *
- * A reduce_scatter's counts are alike on all ranks, so that each knows what it gets.
+ * A reduce_scatter's counts are alike on all ranks, so that each knows its own part.
  *
- * A collective that overlaps with other ops begins where it stands, and is waited for
- * in front of the first op that needs a result:
+ * A collective that overlaps with other ops begins at its position, and is waited for
+ * before the first op that needs a result:
  *
  *     %t = meet_start %x, %y, %cx, %cy, %c : i64[1]
  *     …
@@ -138,7 +138,7 @@ static ig_value *known_counts(ig_resolver *m) {
 
 /* ---- exchanges under way ---- */
 
-/* Lists, counts and what was found are on their way from here on. */
+/* Lists, counts and findings are on their way from here on. */
 static ig_value *start_meeting(ig_resolver *m, ig_value *const *operands,
                                uint32_t count, int64_t rank) {
     ig_op_spec spec = { .operands = operands,
@@ -262,7 +262,7 @@ static void overlap_sums(ig_resolver *m) {
 
 ig_status ig_resolve_reduce_scatter(ig_resolver *m) {
     if (m->op->operand_count % 2) {
-        return IG_OK; /* made below, and waits for what was started */
+        return IG_OK; /* made below, and waits for the started op */
     }
     ig_dim rank = ig_dim_const(m->module,
                                ig_attr_int(m->op, IG_reduce_scatter_rank, 0));

@@ -11,7 +11,7 @@
  * unique sorts, finds where runs begin as nonzero does, and counts runs for the
  * inverse; everything else is gathered from there.  Along an axis it is rows that are
  * sorted: by each column, from the last to the first, each sort keeping the order of
- * what is equal.
+ * equal elements.
  */
 #include "passes/place/resolve.h"
 
@@ -230,7 +230,7 @@ static bool has_rows(const ig_op *op) {
     return ig_attr_is_set(op, IG_unique_axis) && op->operands[0].value->type->rank > 1;
 }
 
-/* x as a list, or as rows of what lies at each index of the axis. */
+/* x as a list, or as rows of the elements at each index of the axis. */
 static ig_value *take_items(ig_resolver *m, ig_value *x) {
     if (!has_rows(m->op)) {
         return ig_expr_flatten(&m->e, x);

@@ -11,8 +11,8 @@
  *
  * Ops in operand form (slice, pad, tile, reshape, expand, a reduction with computed
  * axes, range) become the form by attributes, over symbols.  A host function, which
- * checks what the data says, finds the values; bind gives them to the symbols from
- * there on.  So every schedule sees symbolic extents only.
+ * checks the data, finds the values; bind gives them to the symbols from there on.  So
+ * every schedule sees symbolic extents only.
  *
  * An extent of the result that is known already keeps its expression; the value found
  * for it is not used.
@@ -352,8 +352,8 @@ static ig_status resolve_reduce(ig_resolver *m) {
     ig_value *pairs = ig_expr_reshape(&m->e, x, 2 * rank, apart);
     ig_reduce_attrs attrs = { .op = (int)ig_attr_int(op, IG_reduce_op, 0),
                               .axes = { axes, rank },
-                              .empty_zero =
-                                  ig_attr_int(op, IG_reduce_empty_zero, 0) != 0 };
+                              .empty_zero = ig_attr_int(op, IG_reduce_empty_zero, 0) !=
+                                            0 };
     finish_op(m, ig_build_reduce(&m->e, pairs, NULL, attrs));
     return IG_OK;
 }
@@ -399,10 +399,9 @@ static ig_status resolve_texts(ig_resolver *m, const shape_query *query) {
 }
 
 static ig_status resolve_text_split(ig_resolver *m) {
-    ig_dim params[] = {
-        ig_type_count(m->module, m->op->operands[0].value->type),
-        ig_dim_const(m->module, ig_attr_int(m->op, IG_text_split_max, -1))
-    };
+    ig_dim params[] = { ig_type_count(m->module, m->op->operands[0].value->type),
+                        ig_dim_const(m->module,
+                                     ig_attr_int(m->op, IG_text_split_max, -1)) };
     return resolve_texts(m, &(shape_query){ "text_split_count", 1, 2, params });
 }
 
@@ -414,10 +413,8 @@ static ig_status resolve_text_clean(ig_resolver *m) {
                                  .message = "texts are cleaned in one row" };
         ig_build_guard(&m->e, check);
     }
-    ig_dim params[] = {
-        ig_type_count(m->module, x),
-        ig_dim_of(ig_attr_int(m->op, IG_text_clean_insensitive, 0))
-    };
+    ig_dim params[] = { ig_type_count(m->module, x),
+                        ig_dim_of(ig_attr_int(m->op, IG_text_clean_insensitive, 0)) };
     return resolve_texts(m, &(shape_query){ "text_clean_count", 1, 2, params });
 }
 

@@ -25,7 +25,7 @@
  *
  * Computes between the members that do not depend on them move in front of them.
  *
- * Plan stage, entry block, after `order`.  Keeps what every compute computes.
+ * Plan stage, entry block, after `order`.  Keeps the results of every compute.
  */
 #include "ir/build/expr.h"
 #include "ir/families.h"
@@ -38,7 +38,9 @@
 enum {
     BLOCK_ROWS = 112, /* a multiple of the rows of every level's register tiles */
     MIN_ROWS = 14,
-    BLOCK_BYTES = 512 << 10, /* of what a block's computes write: half of an L2 cache */
+    BLOCK_BYTES =
+        512
+        << 10, /* of the values that a block's computes write: half of an L2 cache */
     MIN_COMPUTES = 2,
     CACHED_WEIGHTS = 512 << 10, /* bytes that blocks of any size may read anew */
     MAX_WEIGHTS = 4 << 20,      /* bytes that blocks may read at all */
@@ -120,7 +122,7 @@ static ig_dim row_span(const row_tiler *c, const ig_part *part) {
 }
 
 /* Is row i of the part inside row i of the buffer?  Rows of a buffer are as far apart
- * for each of its parts; `row_stride` has what the first of them said. */
+ * for each of its parts; `row_stride` is the first one's. */
 static bool is_part_by_rows(row_tiler *c, ig_value *value) {
     if (!is_by_rows(c, value->type)) {
         return false;

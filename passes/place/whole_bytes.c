@@ -8,7 +8,7 @@
  *                  %1 = max (min (cast %y {to = i8}), 7), -8
  *     ret cast %0 {to = i4}, cast %1 {to = i4}
  *
- * Arguments, constants and what the entry graph returns keep their types; in between
+ * Arguments, constants and the entry graph's results keep their types; in between
  * kernels see i8, u8 and f8e4m3fn that hold the same values, and i64 for texts.  The
  * casts at the ends are no kernel's: functions of the runtime do them
  * (bufferise_host.c), so no pass that merges casts may follow this one.  That of a
@@ -34,7 +34,7 @@ bool ig_is_bits_cast(const ig_op *op) {
            (is_narrow(op->operands[0].value) || is_narrow(&op->results[0]));
 }
 
-/* What holds the same values in kernels. */
+/* The type that holds the same values in kernels. */
 static ig_dtype byte_of(ig_dtype dtype) {
     return dtype == IG_DT_str                  ? IG_DT_i64
            : dtype == IG_DT_f4e2m1             ? IG_DT_f8e4m3fn
@@ -42,7 +42,7 @@ static ig_dtype byte_of(ig_dtype dtype) {
                                                : IG_DT_u8;
 }
 
-/* What the runtime's functions unpack it to. */
+/* The type that the runtime's functions unpack it to. */
 static ig_dtype unpacked_of(ig_dtype dtype) {
     return dtype == IG_DT_f4e2m1 ? IG_DT_u8 : byte_of(dtype);
 }
@@ -174,7 +174,7 @@ static void take_origins_of(ig_builder *b, const ig_op *op) {
     }
 }
 
-/* What is done to a constant or an argument is work for who uses it: they are of no
+/* The conversion of a constant or an argument is its user's work: they are of no
  * node. */
 static void take_origins(ig_builder *b, const ig_use *use) {
     take_origins_of(b, use ? use->user : NULL);

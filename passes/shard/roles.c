@@ -1,5 +1,5 @@
-/* roles: what each input and result is along the batch, for whoever puts calls
- * together.
+/* roles: the role of each input and result along the batch, for callers that join
+ * calls.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     graph @main(%x: f32[B, 4], %ids: i64[N], %off: i64[B]) -> (f32[B, 12]) {
@@ -15,7 +15,7 @@
  * data is an input of ids and one that says where bags begin: offsets into the ids, or
  * the lengths key by key, whose sums are cut into a part a key; both go into bags and
  * nowhere else.  Roles are stated only where every result is made sample by sample or
- * shared: then rows of one call put behind those of another change no number of either.
+ * shared: then rows of one call after those of another change no number of either.
  */
 #include "ir/bag.h"
 #include "ir/dim/dim.h"
@@ -109,7 +109,7 @@ static bool are_attrs_free(const finder *f, const ig_op *op, int32_t but) {
 
 /* ---- arguments ---- */
 
-/* The argument behind casts, or NULL. */
+/* The argument under casts, or NULL. */
 static const ig_value *argument_behind(const finder *f, const ig_value *value) {
     for (const ig_op *op; (op = ig_def(value, IG_OP_cast));) {
         value = op->operands[0].value;
@@ -316,7 +316,7 @@ static void walk_shared(finder *f, const ig_op *op) {
     }
 }
 
-/* Made sample by sample, of what is so made and what all share. */
+/* Made sample by sample, of values made so and values that all share. */
 static void walk_samples(finder *f, const ig_op *op) {
     ig_row_use use = { .operands = IG_NEW_ARRAY(f->run->scratch, int64_t,
                                                 op->operand_count + 1u) };

@@ -14,7 +14,7 @@ static void reach_givers(const ig_map *givers, const Onnx__NodeProto *node,
     }
 }
 
-/* Nodes stand behind those whose results they read, so one walk back is enough. */
+/* Nodes follow those whose results they read, so one walk back is enough. */
 void ig_onnx_edit_distances(const ig_onnx_editor *editor, size_t node, ig_arena *arena,
                             uint32_t *out_distances) {
     const Onnx__GraphProto *graph = editor->model.proto->graph;

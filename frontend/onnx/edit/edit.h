@@ -1,8 +1,8 @@
 /* Smaller ONNX models out of one: fewer nodes, shorter extents, plainer weights.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Where a node goes, what the others read of it becomes an input of the graph, or a
- * constant, with the type that the caller knows (ig_onnx_edit_know); what nobody reads
+ * Where a node goes, its results that others read become inputs of the graph, or
+ * constants, with the type that the caller knows (ig_onnx_edit_know); what nobody reads
  * any more becomes an output.  Nodes in branches, bodies and functions are as they are.
  * The texts that are written are whole models, with external data taken in.
  */
@@ -20,7 +20,7 @@ typedef struct ig_onnx_extent {
     int64_t from, to;
 } ig_onnx_extent;
 
-/* What becomes of a node.  Passed by: who reads its first result reads in its place the
+/* The fate of a node.  Passed by: who reads its first result reads in its place the
  * first of its inputs that has the result's type. */
 typedef enum ig_onnx_fate { IG_ONNX_GONE, IG_ONNX_KEPT, IG_ONNX_PASSED } ig_onnx_fate;
 
@@ -37,10 +37,10 @@ ig_status ig_onnx_edit_open(ig_context *context, const char *path,
                             ig_module **out_module, ig_onnx_editor **out_editor);
 size_t ig_onnx_edit_node_count(const ig_onnx_editor *editor);
 
-/* What a value of the model is. */
+/* The kind of a value of the model. */
 typedef struct ig_onnx_known {
     ig_tensor type;  /* extents below 0 are open; with data it becomes a constant */
-    ig_tensor value; /* what an input reads; data NULL: not known */
+    ig_tensor value; /* the value that an input reads; data NULL: not known */
 } ig_onnx_known;
 
 /* For inputs and cuts.  Name and tensors are copied, data is borrowed. */
@@ -48,7 +48,7 @@ void ig_onnx_edit_know(ig_onnx_editor *editor, const char *name,
                        const ig_onnx_known *what);
 /* How many nodes further back than `node` each node is that it needs: 0 for itself,
  * UINT32_MAX for those that it does not need; one for each node.
- * `arena` is for what is needed meanwhile. */
+ * `arena` is for temporary memory. */
 void ig_onnx_edit_distances(const ig_onnx_editor *editor, size_t node, ig_arena *arena,
                             uint32_t *out_distances);
 /* The extents above 1 of inputs and constants of a variant, each once, falling; the
@@ -76,7 +76,7 @@ typedef struct ig_onnx_wanted {
 } ig_onnx_wanted;
 
 /* A file as it is but for further outputs: of the wanted values that there are, those
- * that are no outputs yet are outputs behind the model's own.  The module owns the
+ * that are no outputs yet are outputs after the model's own.  The module owns the
  * text. */
 ig_status ig_onnx_expose(ig_context *context, const char *path,
                          const ig_onnx_wanted *wanted, ig_module **out_module,

@@ -14,14 +14,14 @@ struct ig_onnx_editor {
 ig_status ig_onnx_edit_read(ig_context *context, const char *path,
                             ig_module **out_module, ig_onnx_model *model);
 
-/* Adds the names that a node reads.  What a graph inside of it reads from outside (or
- * calls by the same name, which is harmless) is among them.  Recursion is as deep as
- * the wire walk let graphs nest. */
+/* Adds the names that a node reads.  Names that a graph inside of it reads from outside
+ * (or calls by the same name, which is harmless) is among them.  Recursion is as deep
+ * as the wire walk let graphs nest. */
 void ig_onnx_read_names(ig_map *read, const Onnx__NodeProto *node);
 
-/* What becomes of an extent. */
+/* The fate of an extent. */
 int64_t ig_onnx_cut_extent(const ig_onnx_variant *variant, int64_t extent);
-/* A constant as a variant has it; what is new is the arena's. */
+/* A constant as a variant has it; new parts are the arena's. */
 Onnx__TensorProto *ig_onnx_cut_constant(const ig_onnx_variant *variant,
                                         const Onnx__TensorProto *from, ig_arena *arena);
 /* An input's value as a variant reads it: whole numbers that may be places in an extent

@@ -1,8 +1,8 @@
 /* Values of a model's main graph as outputs.  SPDX-License-Identifier: Apache-2.0
  *
- * Two messages of protocol buffers, one behind the other, are read as one in which
+ * Two messages of protocol buffers, one after the other, are read as one in which
  * lists are joined (protobuf.dev, "Last one wins"): so the file stays as it is, and a
- * model with a graph of nothing but outputs is put behind it.
+ * model with a graph of nothing but outputs is appended.
  */
 #include "frontend/onnx/edit/editor.h"
 

@@ -49,7 +49,7 @@ static char *add_constant(writer *w, char *name, const ig_tensor *what) {
     return name;
 }
 
-/* One number, or a vector with axes of extent 1 behind it. */
+/* One number, or a vector with axes of extent 1 after it. */
 static char *add_vector(writer *w, char *name, ig_dtype dtype, const void *elements,
                         int64_t count, uint32_t axes_behind) {
     ig_tensor what = { .kind = IG_TENSOR, .dtype = dtype, .count = count };

@@ -4,15 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a variant's graph is made of; messages and arrays are the arena's. */
+/* The parts of a variant's graph; messages and arrays are the arena's. */
 typedef struct variant_graph {
     ig_onnx_editor *editor;
     const ig_onnx_variant *variant;
     ig_arena *arena;
     const Onnx__GraphProto *from;
     ig_map made, read; /* names that nodes give, and that are read */
-    ig_map passed;     /* result of a node that is passed by -> what is read for it */
-    ig_map declared;   /* inputs and constants so far */
+    ig_map passed;   /* result of a node that is passed by -> the value read instead */
+    ig_map declared; /* inputs and constants so far */
     IG_VEC(Onnx__NodeProto *) nodes;
     IG_VEC(Onnx__TensorProto *) constants;
     IG_VEC(Onnx__ValueInfoProto *) inputs, outputs;
@@ -83,8 +83,8 @@ static void pass_node(variant_graph *g, const Onnx__NodeProto *node) {
     g->is_unknown = true;
 }
 
-/* The name that is read for `name`.  A node reads what stands in front of it, so a
- * chain ends; one of a file whose names go round is not followed far. */
+/* The name that is read for `name`.  A node reads earlier results, so a chain ends; one
+ * of a file whose names go round is not followed far. */
 static char *read_for(const variant_graph *g, char *name) {
     char *found;
     for (size_t i = 0; (found = ig_map_get(&g->passed, ig_str_of(name))); i++) {
@@ -97,7 +97,7 @@ static char *read_for(const variant_graph *g, char *name) {
 }
 
 /* The node, or a copy of it that reads past those that are passed by.  Graphs inside of
- * it read what they read. */
+ * it read the same names as before. */
 static Onnx__NodeProto *keep_node(variant_graph *g, Onnx__NodeProto *node) {
     if (!g->passed.count) {
         return node;
@@ -276,7 +276,7 @@ static void add_cuts(variant_graph *g) {
     }
 }
 
-/* What the model gave already is given as it was declared; what nobody reads, too. */
+/* The model's own outputs are given as they were declared; what nobody reads, too. */
 static void add_outputs(variant_graph *g) {
     ig_map given;
     ig_map_init(&given, g->arena);

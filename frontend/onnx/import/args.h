@@ -24,8 +24,8 @@ bool ig_onnx_has_failed(const ig_onnx_node *node);
 
 /* ---- inputs ---- */
 
-/* Is an input there that is required behind ones that are not, which its row cannot
- * say?  false: reported. */
+/* Is an input there that is required after optional ones, which its row cannot say?
+ * false: reported. */
 bool ig_onnx_needs_input(const ig_onnx_node *node, uint32_t index);
 /* Extent `axis` of an operand, whose rank is the file's: 1, and the node has failed,
  * where it has no such axis. */
@@ -43,8 +43,8 @@ ig_value *ig_onnx_list_input(const ig_onnx_node *node, uint32_t index, ig_dim co
 ig_value *ig_onnx_scalar_input(const ig_onnx_node *node, uint32_t index);
 /* The same as i64. */
 ig_value *ig_onnx_count_input(const ig_onnx_node *node, uint32_t index);
-/* Integers as i64, each of 0 .. count - 1: the run refuses others, by the name of where
- * they stand, before anything is computed from them. */
+/* Integers as i64, each of 0 .. count - 1: the run refuses others, by the name of their
+ * place, before anything is computed from them. */
 ig_value *ig_onnx_index_among(const ig_onnx_node *node, ig_value *index, ig_dim count);
 /* Is the input a constant, or shape arithmetic that is understood? */
 bool ig_onnx_is_known(const ig_onnx_node *node, uint32_t index);

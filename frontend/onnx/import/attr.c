@@ -3,7 +3,7 @@
  *
  * In a function's body an attribute may name one of the function's (ref_attr_name);
  * then its value is the call's attribute of that name, else the function's default,
- * else it is absent.  The call may itself stand in a function, so this goes outwards,
+ * else it is absent.  The call may itself be in a function, so this goes outwards,
  * at most as many steps as functions are nested.
  */
 #include "frontend/onnx/import/import.h"

@@ -17,10 +17,11 @@
 typedef struct site {
     ig_onnx_import *import;
     const ig_onnx_opsets *opsets;
-    ig_onnx_function *function; /* whose body this is; a stand-in for the main graph */
-    const char *graph;          /* for messages; NULL: the main graph */
-    ig_map *missing;            /* operators not imported: -> tally */
-    ig_map *undeclared;         /* domains that were reported */
+    ig_onnx_function
+        *function;      /* whose body this is; a substitute for the main graph */
+    const char *graph;  /* for messages; NULL: the main graph */
+    ig_map *missing;    /* operators not imported: -> tally */
+    ig_map *undeclared; /* domains that were reported */
 } site;
 
 typedef struct tally {

@@ -1,8 +1,8 @@
 /* Operators that the user gives as graphs (--ops).
  * SPDX-License-Identifier: Apache-2.0
  *
- * The first arguments of a form are the node's inputs; those behind them are
- * attributes, by their names: INT is i64[], FLOAT f32[], INTS i64[n], FLOATS f32[n].
+ * The first arguments of a form are the node's inputs; those after them are attributes,
+ * by their names: INT is i64[], FLOAT f32[], INTS i64[n], FLOATS f32[n].
  */
 #include "frontend/onnx/import/args.h"
 

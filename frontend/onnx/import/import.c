@@ -428,8 +428,8 @@ static void finish_graph(entry *e, const Onnx__GraphProto *graph,
     import->graph->result_names = names;
 }
 
-/* Locations of the graph's nodes and of those in their bodies: what a model that is not
- * imported is made of. */
+/* Locations of the graph's nodes and of those in their bodies: the content of a model
+ * that is not imported. */
 static void note_nodes(ig_onnx_import *import, const Onnx__GraphProto *graph) {
     IG_VEC(const Onnx__GraphProto *) todo = { 0 };
     IG_PUSH(import->arena, &todo, graph);

@@ -133,7 +133,7 @@ typedef struct ig_onnx_nodes {
 /* The nodes of a scope while they are imported. */
 struct ig_onnx_walk {
     ig_onnx_nodes nodes;
-    size_t *order; /* each comes after what it reads from */
+    size_t *order; /* each comes after those it reads from */
     size_t *reads,
         *starts; /* node i reads from nodes reads[starts[i]] to reads[starts[i + 1]] */
     bool *is_done; /* by node: it is, or is being, imported */
@@ -184,7 +184,7 @@ bool ig_onnx_note(ig_onnx_import *import, ig_status status);
 
 ig_status ig_onnx_check(ig_onnx_import *import);
 ig_status ig_onnx_functions_collect(ig_onnx_import *import);
-/* Recursion, depth and size; `main` stands for the main graph. */
+/* Recursion, depth and size; `main` means the main graph. */
 ig_status ig_onnx_functions_check(ig_onnx_import *import, ig_onnx_function *main);
 /* The function that a node calls, or NULL. */
 ig_onnx_function *ig_onnx_function_of(const ig_onnx_import *import,
@@ -195,7 +195,7 @@ const ig_onnx_row *ig_onnx_row_of(ig_onnx_import *import, const ig_onnx_opsets *
 
 /* ---- operators of the user (custom.c) ---- */
 
-/* The next form of the operator that a node names, behind `after`, or NULL. */
+/* The next form of the operator that a node names, after `after`, or NULL. */
 const ig_graph *ig_onnx_custom_form(const ig_onnx_import *import,
                                     const Onnx__NodeProto *node, const ig_graph *after);
 /* Inlines the form that fits the node. */
@@ -244,7 +244,7 @@ ig_dim ig_onnx_symbol(ig_onnx_import *import, const char *name, const char *orig
 /* ---- empty sequences (untyped.c) ----
  *
  * SequenceEmpty says of its items only the dtype; the IR wants their rank too.  It is
- * learnt from the first item put in.  Until then the value stands in import->untyped,
+ * learnt from the first item put in.  Until then the value is in import->untyped,
  * typed as a sequence of scalars; an empty sequence is made anew wherever its type has
  * become known, and an argument of a loop is retyped.  So is an optional without a
  * value, whatever its node says of the tensors that it does not hold. */
@@ -271,7 +271,8 @@ ig_status ig_onnx_level_ranks(ig_onnx_node *node, ig_builder *builders,
 /* Refuses what could tell which rank such a result has.  The graph must be whole. */
 ig_status ig_onnx_check_ranks(ig_onnx_import *import);
 
-/* What a sequence of items of both types is of, where their ranks differ; else NULL. */
+/* The item type of a sequence of items of both types, where their ranks differ; else
+ * NULL. */
 const ig_type *ig_onnx_any_item(const ig_onnx_import *import, const ig_type *a,
                                 const ig_type *b);
 

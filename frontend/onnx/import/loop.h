@@ -25,8 +25,7 @@ typedef struct ig_onnx_loop {
     uint32_t first_symbol; /* symbols from here on are the body's own */
     ig_op *op;
     ig_value **yields; /* cond, carried…, stacked… */
-    bool
-        *is_wrapped; /* result k is an optional, but the value in it is what is given */
+    bool *is_wrapped;  /* result k is an optional, but the value in it is given */
 } ig_onnx_loop;
 
 /* Fills in op: builds the body, widens the types of carried values until they hold for

@@ -33,11 +33,11 @@ typedef struct ig_onnx_options {
                          * those alone that `types` or `constants` name */
     bool keeps_weights; /* floats that training may change are weights, however few */
     bool is_outline;    /* with it: operators and weights are there to be told of */
-    /* Called for each name of the main graph with the value that it stands for; several
-     * may stand for one.  NULL: nobody asks. */
+    /* Called for each name of the main graph with its value; several may have one
+     * value.  NULL: nobody asks. */
     void (*named)(void *user, const char *name, ig_value *value);
     void *user;
-    /* Builds what the operator Gradient asks for; reports a failure.  NULL: it is
+    /* Builds the operator Gradient; reports a failure.  NULL: it is
      * refused. */
     ig_gradient_builder *gradients;
     const ig_module *functions; /* operators of the user (compose/custom.h), or NULL */

@@ -1,4 +1,4 @@
-/* Strings that an operator only moves: it is imported over where they lie.
+/* Strings that an operator only moves: it is imported over their positions.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     y = Where(c, a, b)        of str [2, 3] and str [3]
@@ -6,8 +6,8 @@
  *     pool = concat [""], a, b  as one vector
  *     y = gather pool, Where(c, places 1..6 as [2, 3], places 7..9 as [3])
  *
- * So every operator that says nothing of what it moves takes strings as soon as it
- * takes integers, interpreted and compiled.  Place 0 is what operators fill with.
+ * So every operator that does not depend on the moved values takes strings as soon as
+ * it takes integers, interpreted and compiled.  Place 0 is what operators fill with.
  */
 #include "frontend/onnx/import/places.h"
 
@@ -20,10 +20,12 @@ static const struct {
     const char *name;
     unsigned inputs;
 } movers[] = {
-    { "CenterCropPad", 1 },   { "DepthToSpace", 1 }, { "OneHot", 4 },
-    { "Pad", 5 },             { "ReverseSequence", 1 }, { "Scatter", 5 },
-    { "ScatterElements", 5 }, { "ScatterND", 5 },    { "SpaceToDepth", 1 },
-    { "TensorScatter", 3 },   { "Where", 6 },
+    { "CenterCropPad", 1 },   { "DepthToSpace", 1 },
+    { "OneHot", 4 },          { "Pad", 5 },
+    { "ReverseSequence", 1 }, { "Scatter", 5 },
+    { "ScatterElements", 5 }, { "ScatterND", 5 },
+    { "SpaceToDepth", 1 },    { "TensorScatter", 3 },
+    { "Where", 6 },
 };
 
 static bool is_text(const ig_value *value) {
@@ -86,9 +88,9 @@ static ig_value *pool_inputs(ig_onnx_node *node) {
         }
         parts[count++] = ig_expr_flatten(e, texts);
         node->inputs[i] = number_places(e, texts, first);
-        first = ig_dim_add(e->module, first,
-                           ig_dim_product(e->module, texts->type->dims,
-                                          texts->type->rank));
+        first =
+            ig_dim_add(e->module, first,
+                       ig_dim_product(e->module, texts->type->dims, texts->type->rank));
     }
     return ig_expr_concat(e, 0, parts, count);
 }

@@ -1,4 +1,4 @@
-/* Look-up in the import table, whose rows stand in ops/.
+/* Look-up in the import table, whose rows are in ops/.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A lookup compares the few hundred names; it runs once per distinct operator, since
@@ -35,7 +35,7 @@ const ig_onnx_row *ig_onnx_row_at(const ig_onnx_row *first, int64_t opset) {
     return found;
 }
 
-/* The versions of the row's operator stand together. */
+/* The versions of the row's operator are neighbours. */
 static const ig_onnx_row *first_version(const ig_onnx_row *row) {
     while (row > ig_onnx_rows && is_same_operator(row - 1, row)) {
         row--;

@@ -1,4 +1,4 @@
-/* External data: tensors that lie in files beside the model.
+/* External data: tensors in files beside the model.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A model file is not trusted to name files: only regular files beneath the model's own

@@ -55,7 +55,7 @@ typedef struct ig_onnx_form {
 ig_status ig_onnx_tensor_form(const ig_onnx_about *about,
                               const Onnx__TensorProto *tensor, ig_onnx_form *out_form);
 /* The payload as little-endian bytes in the IR's packing: borrowed from the chunks
- * where it lies there as it is, else decoded into `arena`. */
+ * where they hold it as it is, else decoded into `arena`. */
 ig_status ig_onnx_payload_bytes(const ig_onnx_about *about, ig_arena *arena,
                                 const ig_onnx_wire *wire,
                                 const Onnx__TensorProto *tensor,

@@ -309,7 +309,7 @@ static ig_status open_message(walk *w, const ProtobufCMessageDescriptor *type,
     return IG_OK;
 }
 
-/* The record number that stands for a tensor's payload. */
+/* The record number of a tensor's payload. */
 static void put_record(walk *w) {
     ig_onnx_payload *record = &IG_LAST(&w->wire->payloads);
     record->count = w->wire->chunks.count - record->first;

@@ -40,7 +40,7 @@ typedef struct ig_onnx_wire {
 } ig_onnx_wire;
 
 /* Walks `bytes` as one `root` message.  `file` is for messages only.  Everything in
- * `out_wire` lies in `arena` or points into `bytes`. */
+ * `out_wire` is in `arena` or points into `bytes`. */
 ig_status ig_onnx_wire_walk(ig_context *context, ig_arena *arena, const char *file,
                             ig_str bytes, const ProtobufCMessageDescriptor *root,
                             ig_onnx_wire *out_wire);

@@ -18,7 +18,7 @@ enum { PAIRS = 2048 }; /* chunks of a tensor up to which each is held against ea
 
 /* ---- the pickle of what there is ---- */
 
-/* Classes of the writer, and what a path or a date of it is: none is looked into. */
+/* Classes of the writer, and the form of its paths and dates: none is looked into. */
 static bool is_of_writer(void *user, ig_str module, ig_str name) {
     (void)user;
     (void)name;
@@ -155,7 +155,7 @@ static ig_checkpoint_chunk *find_chunk(const ig_checkpoint_tensor *tensor,
     return NULL;
 }
 
-/* Where a chunk lies: file, first byte, bytes. */
+/* The position of a chunk: file, first byte, bytes. */
 static bool read_span(const ig_py *place, ig_checkpoint_chunk *out) {
     const ig_py *file = ig_py_get(place, "relative_path"),
                 *offset = ig_py_get(place, "offset"),

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A folder has `.metadata`, a pickle of which tensors there are, how each is cut into
- * chunks, and where each chunk lies (torch/distributed/checkpoint/metadata.py and
+ * chunks, and the position of each chunk (torch/distributed/checkpoint/metadata.py and
  * filesystem.py); and the chunks, in files `__RANK_N.distcp`, each as torch.save writes
  * a tensor.  Sharded tensors of both kinds (ShardedTensor, DTensor) and whole ones look
  * alike there.  Nothing of the pickles is run.
@@ -15,7 +15,7 @@
 #include "ir/graph.h"
 #include "ir/tensor/tensor.h"
 
-/* A box of a tensor, and where its elements lie. */
+/* A box of a tensor, and the position of its elements. */
 typedef struct ig_checkpoint_chunk {
     int64_t begin[IG_TENSOR_RANK], extents[IG_TENSOR_RANK];
     ig_str file;          /* beneath the folder; no data: not told yet */
@@ -52,7 +52,7 @@ typedef struct ig_checkpoint {
 } ig_checkpoint;
 
 /* Reads `metadata`, the content of `path`: tensors whose chunks cover them once, and
- * what is no tensor.  All of it lives in the arena, and borrows from the bytes. */
+ * other values.  All of it lives in the arena, and borrows from the bytes. */
 ig_status ig_checkpoint_read(ig_module *module, ig_arena *arena, const char *path,
                              ig_str metadata, ig_checkpoint *out);
 /* Writes all elements of a tensor to `to`, row-major; chunks' files are mapped, and

@@ -56,7 +56,7 @@ static bool has_large(const bag_class *c) {
     return false;
 }
 
-/* ---- what is carried ---- */
+/* ---- carried values ---- */
 
 uint32_t bag_ahead_pack(const bag_ahead *ahead, ig_value **out_values) {
     if (!ahead) {

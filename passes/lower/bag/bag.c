@@ -203,7 +203,7 @@ static ig_value *begins_well(const bag_class *c, ig_builder *b, ig_value *bag,
     return k_binary(b, IG_OP_or, is_later, k_compare(b, IG_OP_eq, begin, zero));
 }
 
-/* Reports what is wrong with a bag's offsets: its begin, where that is outside of the
+/* Reports an error in a bag's offsets: its begin, where that is outside of the
  * ids or should be 0, else its end, outside of them or smaller than the begin. */
 static void report_offset(const bag_class *c, ig_builder *b, const bag_cursor *at,
                           ig_value *bag, ig_value *const ends[2]) {

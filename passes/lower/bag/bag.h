@@ -88,7 +88,7 @@ typedef struct bag_cursor {
 struct bag_ahead {
     ig_value *place, *left; /* of the next id, in its buffer; ids to come */
     ig_value *feature;      /* its number; carried when there are many */
-    ig_value *in_bag;       /* ids to come of the bag, when bags lie apart */
+    ig_value *in_bag;       /* ids to come of the bag, when bags are apart */
     bag_cursor only;        /* tables and ids of the only feature */
     bool has_many, has_gaps;
 };
@@ -117,7 +117,7 @@ typedef void (*bag_emit_feature)(const bag_class *c, ig_builder *b, ig_value *nu
                                  ig_value *const range[2], bag_ahead *ahead);
 /* The whole schedule around `emit`: classes, grid, cost, words of errors. */
 ig_status bag_lower(ig_lower *lower, bag_emit_feature emit);
-/* Loads what all bags of a feature share. */
+/* Loads values that all bags of a feature share. */
 void bag_open_feature(const bag_class *c, ig_builder *b, ig_value *number,
                       bag_cursor *at);
 /* Of that, the tables. */

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Tiles are a measure of work, not certain bags: tiles begin … end of a grid of G are
- * that part of every class's work.  The work of a class lies on a line, feature after
+ * that part of every class's work.  The work of a class is a line, feature after
  * feature, and a bag on it is as long as its ids are many, and some more:
  *
  *      feature 0          feature 1                      2
@@ -15,7 +15,7 @@
  * look-up reports, move the border between two threads, for both alike: a search for a
  * later place on the line never ends before that for an earlier one.
  *
- * What comes out for each feature is kept in a local array, the plan, for the two
+ * The result for each feature is kept in a local array, the plan, for the two
  * cursors that walk the look-ups.
  */
 #include "passes/lower/bag/bag.h"

@@ -112,7 +112,7 @@ static ig_value *find_beyond(const update *u, ig_builder *b, ig_value *low,
     return loop.results[0];
 }
 
-/* Where the first row begins that begins at `word` or behind: words of rows alone. */
+/* The begin of the first row that begins at `word` or after: words of rows alone. */
 static ig_value *find_border(const update *u, ig_builder *b, ig_value *word) {
     const ig_type *type = word->type;
     k_if branch = k_if_open(b, k_compare(b, IG_OP_gt, word, k_i64(b, 0)), &type, 1);
@@ -121,7 +121,7 @@ static ig_value *find_border(const update *u, ig_builder *b, ig_value *word) {
     ig_value *max_row = k_cast(then, k_i64(then, INT64_MAX), IG_DT_u64);
     ig_value *found = find_beyond(u, then, word, k_min(then, before, max_row));
     ig_value *is_behind = k_compare(then, IG_OP_gt, before, max_row);
-    /* A border behind the last row is that row's end. */
+    /* A border after the last row is that row's end. */
     ig_value *start = find_beyond(u, then, k_i64(then, 0), max_row);
     found = k_where(then, is_behind, start, k_min(then, found, start));
     k_if_close(&branch, &found, (ig_value *[]){ k_i64(&branch.other, 0) });

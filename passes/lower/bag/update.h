@@ -29,7 +29,7 @@ typedef struct update_body {
     ig_map shared;           /* values of the body that are the same for all rows */
 } update_body;
 
-/* Reads the op's body; UNSUPPORTED where it holds what no row can be made by. */
+/* Reads the op's body; UNSUPPORTED where it holds ops that no row can be made by. */
 ig_status update_body_open(ig_lower *lower, const ig_op *op, update_body *out);
 /* Computes the values that depend on no row, at the builder. */
 void update_body_share(update_body *u, ig_builder *b);

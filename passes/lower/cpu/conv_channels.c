@@ -5,7 +5,7 @@
  *                         x[p * stride + t * dilation - before …, c] * w[t…, c])
  *
  * Lanes are channels.  Columns are the places along the last axis of space.  Those
- * whose windows lie within x go in blocks of several columns and vectors, and a vector
+ * whose windows are within x go in blocks of several columns and vectors, and a vector
  * of x that several columns need is loaded once for all of them.  Those at the ends go
  * alone, by more vectors, over the taps that meet x.  Along the other axes of space a
  * line goes over the taps that meet x in any case.
@@ -41,14 +41,14 @@ typedef struct conv_channels {
     ig_value *stage; /* local, of an epilogue that is long */
 } conv_channels;
 
-/* The taps of a window that meet x along an axis, from the first on; where in x and w
- * tap 0 is, though it may lie outside, and from one tap to the next. */
+/* The taps of a window that meet x along an axis, from the first on; the position of
+ * tap 0 in x (perhaps outside) and in w, and the steps to the next tap. */
 typedef struct tap_range {
     ig_value *first, *end;
     ig_value *x_at, *x_step, *w_step;
 } tap_range;
 
-/* Where the code being emitted stands. */
+/* The position in the code being emitted. */
 typedef struct place {
     const conv_channels *c;
     ig_value *index[IG_TENSOR_RANK]; /* of out; the last two: see below */
@@ -300,7 +300,7 @@ static ig_value *emit_columns(place p, ig_builder *b, ig_value *from, ig_value *
     return end;
 }
 
-/* Columns [first, end) whose windows lie within x. */
+/* Columns [first, end) whose windows are within x. */
 static void find_inside(const conv_channels *c, ig_builder *b, ig_value **first,
                         ig_value **end) {
     uint32_t d = c->last - 2;

@@ -5,10 +5,9 @@
  *                         x[p * stride + t * dilation …, c] * w[t…, c, o])
  *
  * Row r of A is the window of place r of the result, images and places counted as one;
- * its elements are read where they lie.  Where a window begins is found once a block;
- * from there on K goes over runs of elements that lie side by side in x for every
- * window alike: all channels of a row of taps, or of one tap where taps are apart or
- * groups share x.
+ * its elements are read in place.  Where a window begins is found once a block; from
+ * there on K goes over runs of elements that are neighbours in x for every window: all
+ * channels of a row of taps, or of one tap where taps are apart or groups share x.
  * Windows of one element, side by side, are rows of a matrix.
  *
  * Where the target sums blocks of rows at once (gemm_rows.c) rows must be evenly far
@@ -97,7 +96,7 @@ ig_value *gemm_window_shift(const gemm *g, ig_builder *b, ig_value *run) {
 
 /* ---- copies ---- */
 
-/* Where a run of a window lies, and its copy. */
+/* The position of a run of a window, and its copy. */
 typedef struct run_copy {
     ig_value *from, *to;
     int64_t bytes; /* 0: not known */
@@ -111,7 +110,7 @@ static void copy_vector(const gemm *g, ig_builder *b, const run_copy *c, ig_valu
     k_store_count(b, x, c->to, at, count);
 }
 
-/* Of a known length, whole vectors and what is left. */
+/* Of a known length, whole vectors and the rest. */
 static void copy_known_run(const gemm *g, ig_builder *b, const run_copy *c) {
     enum { UNROLLED = 8 };
     int64_t lanes = (int64_t)g->shape.lanes * g->unit, left = c->bytes % lanes;
@@ -198,7 +197,7 @@ static ig_dim apart_of(const conv_panels *c, uint32_t d) {
 }
 
 /* Spatial axes of the kernel that runs are counted along: the rest, and the channels,
- * lie side by side.  *run: elements of a run. */
+ * are contiguous.  *run: elements of a run. */
 static uint32_t count_run_axes(const conv_panels *c, ig_dim channels, ig_dim *run) {
     uint32_t axes = c->last - 1;
     *run = channels;

@@ -9,7 +9,7 @@
  * tier of matmul: any rank and any strides; where k is not contiguous in both operands,
  * lanes is 1.
  *
- * Where B is computed and its columns lie side by side, lanes run along n
+ * Where B is computed and its columns are contiguous, lanes run along n
  * (dot_columns.c); where they do not and there are rows enough, B is copied so that
  * they do (dot_panels.c).
  *

@@ -17,7 +17,7 @@ typedef struct dot_panels {
     uint32_t rows;            /* at most, of a block */
     int64_t least_m, least_n; /* smaller products are better off without */
     bool is_choice;           /* the run knows whether this one is */
-    ig_dtype wide;            /* what is multiplied and added up */
+    ig_dtype wide;            /* the factors to multiply and add up */
     ig_dtype sum;             /* of blocks of k, added up */
     bool is_deep;             /* K may be larger than a panel */
     bool is_staged;
@@ -116,8 +116,8 @@ ig_value *dot_quad_columns(const dot *d, ig_builder *b, const dot_micro_panel *s
 /* Sums of a block of rows with the panel. */
 void dot_sum_quads(const dot *d, ig_builder *b, const dot_micro_panel *s,
                    const dot_rows *r, ig_value **out_sums);
-/* The zero points' part: sums of a tile's rows, of a panel's columns; and what a vector
- * of sums at a row and a column of the micro-panel is without it. */
+/* The zero points' part: sums of a tile's rows, of a panel's columns; and the value of
+ * a vector of sums at a row and a column of the micro-panel without it. */
 void dot_sum_rows(const dot *d, ig_builder *b, const dot_range *range);
 void dot_open_columns(const dot *d, ig_builder *b, const dot_micro_panel *s);
 void dot_sum_columns(const dot *d, ig_builder *b, const dot_micro_panel *s,

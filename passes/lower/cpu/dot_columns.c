@@ -1,7 +1,7 @@
 /* Matrix multiplication with lanes along n, B as stored, on CPUs.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Where B is computed and its columns lie side by side (weights times values of
+ * Where B is computed and its columns are contiguous (weights times values of
  * attention): register tiles of BLOCK rows and some vectors of columns, each element
  * one chain over k, no packing.
  */
@@ -11,7 +11,7 @@
 
 enum { BLOCK = 4, MAX_VECTORS = 4, MIN_COLUMNS = 4 };
 
-/* ---- what it takes ---- */
+/* ---- requirements ---- */
 
 /* Is the body's argument this factor of the product and nothing else? */
 static bool is_factor_only(const dot *d, uint32_t argument) {

@@ -191,7 +191,7 @@ static void clear_stage(const dot *d, ig_builder *b, const dot_micro_panel *s) {
     k_loop_close(&loop, NULL, 0);
 }
 
-/* The epilogue of what the local array has. */
+/* The epilogue of the local array's values. */
 static void store_stage(const dot *d, ig_builder *b, const dot_micro_panel *s) {
     const dot_panels *p = &d->panels;
     ig_value *width = k_i64(b, dot_width(d, s));

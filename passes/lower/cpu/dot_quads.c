@@ -10,10 +10,10 @@
  *
  *   sum (A' - za') (B' - zb') = sum A' B' - zb' sum A - (za' sum B' - K zb' za)
  *
- * The second sum is one for each row, made at the start of a tile; what is in brackets
- * is one for each column, made with the panel.  All of it wraps in 32 bits, as sums of
- * matmul_integer do, or is in 64 bits, where each panel's sums are added to those
- * before.
+ * The second sum is one for each row, made at the start of a tile; the value in
+ * brackets is one for each column, made with the panel.  All of it wraps in 32 bits, as
+ * sums of matmul_integer do, or is in 64 bits, where each panel's sums are added to
+ * those before.
  *
  * A word beyond K's end has bytes of A' that are 0, so what B' has there does not count
  * but for the sums of columns, where it is known.
@@ -39,7 +39,7 @@ static bool is_signed(const ig_lower_operand *x) {
     return x->type->dtype == IG_DT_i8;
 }
 
-/* Is the zero point of what is multiplied another number than 0, perhaps? */
+/* May the zero point of A differ from 0? */
 static bool has_zero(const dot *d, uint32_t factor) {
     return d->quads.zeros[factor] || d->quads.flips[factor];
 }
@@ -66,7 +66,7 @@ ig_value *dot_zero(const dot *d, ig_builder *b, uint32_t factor) {
                 : NULL;
 }
 
-/* The zero point of what is multiplied. */
+/* The zero point of A. */
 static ig_value *moved_zero(const dot *d, ig_builder *b, uint32_t factor) {
     ig_value *zero = dot_zero(d, b, factor);
     double flip = !d->quads.flips[factor] ? 0 : factor == 0 ? FLIP : -FLIP;
@@ -252,7 +252,8 @@ void dot_sum_rows(const dot *d, ig_builder *b, const dot_range *range) {
     k_loop_close(&rows, NULL, 0);
 }
 
-/* What is in brackets before all sums: za' times what B' has beyond K, and K zb' za. */
+/* The value in brackets before all sums: za' times what B' has beyond K, and K zb'
+ * za. */
 static ig_value *columns_at_first(const dot *d, ig_builder *b) {
     ig_value *zero = dot_zero(d, b, 0), *k = k_cast(b, d->k, sum_dtype(d));
     ig_value *sum = k_const(b, sum_dtype(d), 0);

@@ -12,8 +12,8 @@
  *              worker walks the columns of one row tile first, so its rows of A stay
  *              in L2; of one block when K is so small that storing the results takes
  *              longer than summing up: they are written row by row
- *   pass       a part of K, at most K_BLOCK: what a tile needs of A for it stays in
- *              L2; between passes the tile's sums wait in scratch memory
+ *   pass       a part of K, at most K_BLOCK: a tile's part of A stays in L2 for it;
+ *              between passes the tile's sums wait in scratch memory
  *   micro-panel
  *              NP panels; for each, the rows in blocks of at most MR, evenly split, so
  *              that the last block is not a thin one
@@ -30,15 +30,15 @@
  * fetched by hand come late, and take the place of those that the processor fetches
  * itself.
  *
- * K, N, M and strides are params: one kernel serves every shape of its class (rows of
- * a tile, does N divide by 16, is the number of panels odd).  Blocks that what is known
- * of M and N never asks for are not there (gemm_tiles.c).
+ * K, N, M and strides are params: one kernel serves every shape of its class (rows of a
+ * tile, does N divide by 16, is the number of panels odd).  Block heights ruled out by
+ * the known bounds on M and N are not emitted (gemm_tiles.c).
  *
  * Products of 8-bit integers are the same with quads for floats: k counts words of four
  * bytes, `dot4` is the muladd, and sums are i32, which wrap and have no order.  Where K
- * is not a multiple of four the rows of A are copied, with zeros behind them.  Where
+ * is not a multiple of four the rows of A are copied, with zeros after them.  Where
  * the weights prove that so many words fit, sums of 16 bits are made first
- * (ir/semantics/chains.h), and what was too much for them is added at the end of K.
+ * (ir/semantics/chains.h), and the excess is added at the end of K.
  * the target sums blocks of rows at once, all but few rows go so (gemm_rows.c).
  */
 #include "passes/lower/cpu/gemm.h"
@@ -197,7 +197,7 @@ typedef struct row_copy {
     ig_value *from, *to, *begin, *end;
 } row_copy;
 
-/* Whole vectors, then what is left, and zeros behind it: rows of the copy are whole
+/* Whole vectors, then the rest, and zeros after it: rows of the copy are whole
  * vectors. */
 static void copy_row(ig_builder *b, const row_copy *c) {
     ig_value *lanes = k_i64(b, c->lanes);
@@ -419,7 +419,7 @@ static bool wide_leave_none(const gemm *g) {
     return is_none && n % TILE_COLUMNS == 0;
 }
 
-/* Few rows take wide micro-panels; then what they leave. */
+/* Few rows take wide micro-panels; then the rest. */
 static void emit_wide(const gemm *g, ig_builder *b, const gemm_range *range) {
     const ig_type *i64 = ig_type_vector(g->lower->module, IG_DT_i64, 1);
     uint32_t max = few_rows(g);

@@ -1,5 +1,5 @@
 /* The interface between the two halves of the GEMM schedule: gemm.c splits a product
- * into register tiles and says what to fetch meanwhile, gemm_block.c computes one.
+ * into register tiles and plans the prefetches, gemm_block.c computes one.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_PASSES_LOWER_CPU_GEMM_H
 #define IG_PASSES_LOWER_CPU_GEMM_H
@@ -10,7 +10,7 @@
 
 enum { GEMM_CURSORS = 3, GEMM_BLOCK_ROWS = 16, GEMM_BLOCK_PANELS = 4 };
 
-/* A is windows of x, channels last: row r of it is a window, whose K elements lie in
+/* A is windows of x, channels last: row r of it is a window, whose K elements are
  * `runs` runs of `run` neighbours each.  Extents and steps are params. */
 typedef struct gemm_window {
     uint32_t space; /* axes of the result but the channels: image, places */
@@ -31,7 +31,7 @@ typedef struct gemm {
     uint32_t unit;          /* elements of A in a word */
     const ig_lower_operand *a, *panels, *zeros; /* zeros: NULL where panels have none */
     int64_t chain;                  /* quads summed in 16 bits first, or 0 */
-    int64_t extra;                  /* quads behind each panel */
+    int64_t extra;                  /* quads after each panel */
     const ig_lower_operand *places; /* of these: [panels, 1 + extra], or NULL */
     const ig_dim *dims;             /* [M, N] */
     const ig_type *space;           /* of the epilogue: [M, N], or [M…, N] */
@@ -66,7 +66,7 @@ typedef struct gemm_range {
     ig_value *is_new;    /* are its rows to be copied? NULL: they are read as stored */
 } gemm_range;
 
-/* What to fetch for later while summing up, a line for each k: first, first + step … up
+/* Lines to prefetch while summing up, one for each k: first, first + step … up
  * to last, if it has one.  A cursor with nothing to fetch goes along with the loads of
  * the multiplication, which are in L1: other lines would be asked for again each time.
  */

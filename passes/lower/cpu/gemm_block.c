@@ -1,7 +1,7 @@
 /* One register tile of the GEMM schedule: its sums over k, and its epilogue.
  * SPDX-License-Identifier: Apache-2.0
  *
- * What each element's sum is made of, and why, is in gemm.c.
+ * gemm.c explains the parts of each element's sum.
  */
 #include "passes/lower/cpu/gemm.h"
 
@@ -330,7 +330,7 @@ static ig_value *count_extra(const gemm *g, ig_builder *b, const gemm_block *til
     return k_where(b, is_last, count, k_i64(b, 0));
 }
 
-/* How far the rows' elements are behind those of quad `k` of K, or NULL. */
+/* The distance of the rows' elements after those of quad `k` of K, or NULL. */
 static ig_value *shift_at(const gemm *g, ig_builder *b, ig_value *k) {
     return g->window && g->window->run_axes > 0
                ? gemm_window_shift(g, b, k_div(b, k, g->window->run))
@@ -360,7 +360,7 @@ static void add_panel_extra(const gemm *g, ig_builder *b, const gemm_block *tile
     memcpy(sums, loop.results, count * sizeof *sums);
 }
 
-/* What was too much for chains.  A pass's copy of A has not all of K. */
+/* The excess of chains.  A pass's copy of A has not all of K. */
 static void add_extra(const gemm *g, ig_builder *b, const gemm_block *tile, k_state s,
                       ig_value **sums) {
     uint32_t vectors = g->shape.vectors, width = tile->panels * vectors;
@@ -381,7 +381,7 @@ static void add_extra(const gemm *g, ig_builder *b, const gemm_block *tile, k_st
 
 /* ---- ranges of K ---- */
 
-/* Fetches what the cursor is at; returns where it is next. */
+/* Prefetches at the cursor; returns where it is next. */
 static ig_value *move_cursor(ig_builder *b, const gemm_cursor *c, ig_value *at,
                              ig_value *k) {
     ig_value *place = at;
@@ -480,7 +480,7 @@ static ig_value *partial_place(const gemm *g, ig_builder *b, const gemm_block *t
     return k_add(b, at, k_i64(b, within));
 }
 
-/* Adds what the passes before came to. */
+/* Adds the sums of the passes before. */
 static void add_passes(const gemm *g, ig_builder *b, const gemm_block *tile,
                        uint32_t count, ig_value **sums) {
     const ig_type *types[K_CARRIED];

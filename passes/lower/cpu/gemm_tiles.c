@@ -1,4 +1,4 @@
-/* Which blocks of the GEMM schedule a product can ask for, by what is known of its
+/* Which blocks of the GEMM schedule a product can need, by the known bounds of its
  * extents; the others are not emitted.
  * SPDX-License-Identifier: Apache-2.0
  *

@@ -24,7 +24,7 @@ typedef struct map_space {
     uint32_t rank;
     const ig_dim *dims;
     uint32_t lanes;
-    bool is_long;    /* its code is: it stands once */
+    bool is_long;    /* its code is: it is emitted once */
     int64_t chunk;   /* elements of the last dim a tile */
     int64_t rows;    /* rows a tile */
     uint32_t turned; /* the dim that an operand is contiguous along; last: none */

@@ -28,7 +28,7 @@ typedef struct dot {
     const ig_type *type; /* of the product */
     uint32_t rank;
     dot_side sides[2];
-    ig_dtype wide; /* what is summed in */
+    ig_dtype wide; /* the type of the sums */
     ig_value *k, *count, *thread, *partial;
 } dot;
 

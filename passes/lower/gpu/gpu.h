@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A tile is the work of one block of threads.  Values have one lane; what lanes are on
- * a CPU, threads are here: number t of T takes elements t, t + T … of what is shared
- * out, so that neighbours in memory are read by neighbours.  A schedule says how many
+ * a CPU, threads are here: number t of T takes elements t, t + T … of the shared work,
+ * so that neighbours in memory are read by neighbours.  A schedule says how many
  * threads its blocks have in lower->threads.  All threads of a block meet each barrier:
  * barriers are where control flow depends on the tile alone, never on the thread.
  */
@@ -18,7 +18,7 @@ ig_value *ig_gpu_thread(ig_builder *b);
 void ig_gpu_barrier(ig_builder *b);
 /* An array that the threads of a block share; at the kernel's head. */
 ig_value *ig_gpu_shared(ig_lower *lower, ig_dtype dtype, int64_t count);
-/* What every GPU has for the arrays of one block without asking for more. */
+/* The shared memory that every GPU has for one block without asking for more. */
 enum { IG_GPU_SHARED_BYTES = 48 * 1024 };
 /* Loop over from + thread, from + thread + threads … below `to`. */
 k_loop ig_gpu_share_out(const ig_lower *lower, ig_builder *b, ig_value *thread,

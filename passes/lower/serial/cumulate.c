@@ -1,9 +1,9 @@
 /* cumulate and cumulate_index, on CPUs.
  * SPDX-License-Identifier: Apache-2.0
  *
- * One line along the axis after the other, each in order; what is carried is the value
- * so far and where it stood.  Floats are carried in f64 where they are combined (the
- * product is rounded once where it is written), and as they are where they are chosen.
+ * One line along the axis after the other, each in order; the loop carries the value so
+ * far and its position.  Floats are carried in f64 where they are combined (the product
+ * is rounded once where it is written), and as they are where they are chosen.
  *
  *   grid       lines, LINES a tile
  */
@@ -26,7 +26,7 @@ typedef struct cumulation {
     ig_dtype wide;
 } cumulation;
 
-/* log(exp(a) + exp(b)); two equal infinities stay what they are. */
+/* log(exp(a) + exp(b)); two equal infinities are unchanged. */
 static ig_value *log_add_exp(ig_builder *b, ig_value *x, ig_value *y) {
     ig_value *max = k_max(b, x, y), *size = ig_math_abs(b, max);
     ig_value *gap = ig_math_neg(b, ig_math_abs(b, k_sub(b, x, y)));
@@ -35,7 +35,7 @@ static ig_value *log_add_exp(ig_builder *b, ig_value *x, ig_value *y) {
     return k_where(b, is_finite, sum, max);
 }
 
-/* Does x take the place of what was chosen so far?  NaN stays. */
+/* Does x replace the value chosen so far?  NaN stays. */
 static ig_value *is_replaced(const cumulation *c, ig_builder *b, ig_value *x,
                              ig_value *old) {
     ig_opcode code = c->kind == IG_CUMULATE_max ? IG_OP_ge : IG_OP_le;

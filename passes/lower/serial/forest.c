@@ -110,7 +110,7 @@ static void add_wide(const forest *f, ig_builder *b, ig_value *leaf, ig_value *t
     k_loop_close(&loop, NULL, 0);
 }
 
-/* What tree `t` gives row `row` of the tile, who stands at record `at`. */
+/* Tree `t`'s value for row `row` of the tile, which is at record `at`. */
 static void add_leaf(const forest *f, ig_builder *b, ig_value *row, ig_value *t,
                      ig_value *at) {
     ig_value *leaf = k_cast(b, load_entry(f, b, IG_FOREST_LEAVES, at), IG_DT_i64);
@@ -233,7 +233,7 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
 
 /* ---- the constants ---- */
 
-/* What an operand of the launch holds, when that is known now. */
+/* The value of an operand of the launch, when it is known now. */
 static bool read_constant(const forest *f, uint32_t operand, ig_tensor *out) {
     uint32_t number = (uint32_t)(f->in[operand] - f->lower->ins);
     const ig_data *data = ig_constant_of(f->lower->compute->operands[number].value);

@@ -187,8 +187,8 @@ static void emit_row(const gather *g, ig_builder *b, ig_value *const *index) {
     }
 }
 
-/* Rows `first` to `last` of those along the last row axis that lie under `outer`, the
- * number of the others. */
+/* Rows `first` to `last` of those along the last row axis under `outer`, the index of
+ * the others. */
 static void emit_line(const gather *g, ig_builder *b, ig_value *outer, ig_value *first,
                       ig_value *last) {
     ig_value *index[IG_TENSOR_RANK];

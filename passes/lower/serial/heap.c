@@ -69,7 +69,7 @@ static heap_end find_end(ig_builder *b, ig_value *size) {
     return (heap_end){ size, k_max(b, k_sub(b, size, k_i64(b, 1)), k_i64(b, 0)) };
 }
 
-/* The greatest of four keys, and the place where it stands; the least i64 is that of
+/* The greatest of four keys, and its position; the least i64 is that of
  * none. */
 static ig_value *greatest_child(const ig_heap *h, ig_builder *b, ig_value *first,
                                 const heap_end *end, ig_value **at) {

@@ -1,10 +1,10 @@
 /* Heaps of keys in memory, as code of kernels.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A key is one i64: a 32-bit value in the order of what it means, above the number of
- * the element that has it; so no two are equal.  The greatest key is the root.  A
- * parent has four children: sinking waits for one comparison after the other, and has
- * half as many levels so.
+ * A key is one i64: a 32-bit value ordered as its meaning is, above the index of its
+ * element; so no two are equal.  The greatest key is the root.  A parent has four
+ * children: sinking waits for one comparison after the other, and has half as many
+ * levels so.
  */
 #ifndef IG_PASSES_LOWER_SERIAL_HEAP_H
 #define IG_PASSES_LOWER_SERIAL_HEAP_H

@@ -37,7 +37,7 @@ typedef struct row {
     ig_value *mean, *shift, *deviation; /* shift: d above; NULL with rms */
 } row;
 
-enum { SUM, SQUARES, TOTALS }; /* what a walk adds up */
+enum { SUM, SQUARES, TOTALS }; /* the sums of a walk */
 
 /* One step: adds the elements there to `totals`; `count` lanes of it, all when NULL. */
 typedef void (*step_fn)(row *r, ig_builder *b, ig_value **totals, ig_value *count);
@@ -135,7 +135,7 @@ static void walk_last(row *r, ig_builder *b, ig_value **totals, step_fn step) {
     memcpy(totals, tail.results, TOTALS * sizeof *totals);
 }
 
-/* `totals` hold what it starts from, and then the sums. */
+/* `totals` hold its start values, and then the sums. */
 static void walk_axes(row *r, ig_builder *b, uint32_t axis, ig_value **totals,
                       step_fn step) {
     assert(axis < r->n->rank && "an axis of x");

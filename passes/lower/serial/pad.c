@@ -99,8 +99,8 @@ static void copy_elements(const pad *p, ig_builder *b, const row *r, ig_value *a
     k_store_count(b, x, p->out->buffer, to, count);
 }
 
-/* x's own elements: positions `first` to `end` of the result, in whole vectors and what
- * is left. */
+/* x's own elements: positions `first` to `end` of the result, in whole vectors and the
+ * rest. */
 static void emit_inside(const pad *p, ig_builder *b, const row *r, ig_value *first,
                         ig_value *end) {
     ig_value *lanes = k_i64(b, p->lanes);

@@ -4,7 +4,7 @@
  * Maxima and sums are of windows without padding (compose/window.c pads, and
  * makes averages of sums); lanes run along the last axis.  Places of maxima are found
  * element by element, over the elements of each window: along each axis a first
- * position, a number of them and what lies between.
+ * position, a count, and the distance between neighbours.
  *
  *   grid       rows of the result, ROWS a tile
  */

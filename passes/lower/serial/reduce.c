@@ -33,7 +33,7 @@ typedef struct reduce {
     uint32_t lanes;
     bool is_along;   /* lanes run along the last, reduced axis */
     ig_dtype wide;   /* accumulator */
-    ig_value *shift; /* logsumexp: what is taken out of every element */
+    ig_value *shift; /* logsumexp: the part used of every element */
 } reduce;
 
 /* ---- one step ---- */
@@ -52,7 +52,7 @@ static bool is_extreme(ig_reduce kind) {
     return kind == IG_REDUCE_max || kind == IG_REDUCE_min;
 }
 
-/* What an accumulator starts from: combining it with x gives x. */
+/* An accumulator's start: combining it with x gives x. */
 static ig_value *start_value(const reduce *r, ig_builder *b) {
     bool is_max = r->kind == IG_REDUCE_max;
     if (is_extreme(r->kind) && !ig_dtype_is_float(r->wide)) {

@@ -29,7 +29,7 @@ static void emit_scan(const scan *s, ig_builder *b, ig_value *line) {
     ig_lower_split(s->lower, b, s->x->type, s->axis, line, index);
     ig_value *extent = ig_lower_dim(s->lower, s->x->type->dims[s->axis]);
     ig_value *zero = k_const(b, s->wide, 0.0), *one = k_i64(b, 1);
-    ig_value *start[] = { zero, zero }; /* the sum, and what is shown of it */
+    ig_value *start[] = { zero, zero }; /* the sum, and the shown part of it */
     uint32_t carried = s->is_rising ? 2 : 1;
     k_loop loop = k_loop_open(b, k_i64(b, 0), extent, one, start, carried);
     ig_builder *in = &loop.b;

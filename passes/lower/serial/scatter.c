@@ -5,9 +5,9 @@
  *
  * Two updates meet only on one line along the axis, so lines are independent: each is
  * copied, then its updates are written in order and the last one wins, or they are
- * combined with what is there.  Lines that the ids do not reach are copied only.  Ids
- * are checked; one out of range is reported.  Where x stands in the result's memory
- * nothing is copied, and the ids' lines are all that there is to do.
+ * combined with the old values.  Lines that the ids do not reach are copied only.  Ids
+ * are checked; one out of range is reported.  Where x is in the result's memory nothing
+ * is copied, and only the ids' lines are left to do.
  *
  *   grid       lines, LINES a tile
  */

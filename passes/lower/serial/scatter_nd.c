@@ -5,7 +5,7 @@
  *
  * x is seen as [places, block]; tuples of ids choose a place.  Two updates may meet in
  * any place, so tiles cut the block: each copies its columns of x and then goes through
- * all tuples.  A tuple out of range is reported and left out.  Where x stands in the
+ * all tuples.  A tuple out of range is reported and left out.  Where x is in the
  * result's memory nothing is copied.
  *
  *   grid       columns of the block, COLUMNS a tile

@@ -9,8 +9,8 @@
  * destination where that dtype holds it exactly, and the third divides it there;
  * narrow floats are computed in f32 and e is computed twice.
  *
- *   along      the axis is the last one and contiguous: lanes run along it; what is
- *              left of them is combined halves with halves
+ *   along      the axis is the last one and contiguous: lanes run along it; lanes of
+ *              the last one are combined halves with halves
  *   across     another axis is the contiguous last one: lanes are neighbouring lines
  *   neither    one line, one element at a time, by strides
  *

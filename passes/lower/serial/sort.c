@@ -1,16 +1,16 @@
 /* sort and topk of numbers of at most 32 bits: a line is the work of one.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Of a line the k elements that stand first so far are kept, by their keys (heap.h):
+ * Of a line the k elements that come first so far are kept, by their keys (heap.h):
  *
  *     the first k elements                 are kept
- *     for vectors of the others            may one stand before the last that is kept?
+ *     for vectors of the others            may one come before the last kept?
  *         for elements of the vector       it takes that one's place, if it does
  *
  * Few elements of a long line come before the k best so far, so nearly all of it is
  * read once, in vectors.  FEW keys are values of the loop, in order: one that comes in
- * moves those behind it on.  More are a heap in the positions' own memory, with the
- * last at its root; emptied from there it leaves them in order.
+ * moves those after it on.  More are a heap in the positions' own memory, with the last
+ * at its root; emptied from there it leaves them in order.
  *
  *   grid    lines, of about CHUNK elements a tile
  */
@@ -48,7 +48,7 @@ static ig_value *load_element(const sort *s, ig_builder *b, ig_value *at) {
     return load_lanes(s, b, at, 1, NULL);
 }
 
-/* The key of element `at`: greater ones stand behind. */
+/* The key of element `at`: greater ones come after. */
 static ig_value *load_key(const sort *s, ig_builder *b, ig_value *at) {
     ig_value *value = ig_heap_value(b, load_element(s, b, at));
     value = s->is_descending ? k_unary(b, IG_OP_not, value) : value;
@@ -66,10 +66,10 @@ static ig_value *load_bound(const sort *s, ig_builder *b, ig_value *root) {
     return widen_lanes(s, b, load_lanes(s, b, at, 1, s->kept));
 }
 
-/* ---- what is kept ---- */
+/* ---- the kept elements ---- */
 
-/* What the loops carry: the bound, which is the last element that is kept, and FEW keys
- * or none. */
+/* The values that the loops carry: the bound, which is the last element that is kept,
+ * and FEW keys or none. */
 typedef struct state {
     ig_value *values[1 + FEW];
     uint32_t count;
@@ -115,7 +115,7 @@ static void start_heap(const sort *s, ig_builder *b, state *now) {
     now->values[BOUND] = load_bound(s, b, root);
 }
 
-/* Element `at` takes the place of the last one that is kept, if it stands before it. */
+/* Element `at` replaces the last kept one, if it comes before it. */
 static void take_element(const sort *s, ig_builder *b, ig_value *at, state *now) {
     ig_value *key = load_key(s, b, at), *last = last_key(s, b, now);
     if (s->few) {
@@ -128,7 +128,7 @@ static void take_element(const sort *s, ig_builder *b, ig_value *at, state *now)
 
 /* ---- the others ---- */
 
-/* May x stand before the bound?  Where NaN has to do with it keys decide. */
+/* May x come before the bound? Where NaN is involved, keys decide. */
 static ig_value *may_precede(const sort *s, ig_builder *b, ig_value *x,
                              ig_value *bound) {
     ig_opcode behind = s->is_descending ? IG_OP_le : IG_OP_ge;
@@ -273,7 +273,7 @@ static void read_op(sort *s) {
                              : ig_attr_int(op, IG_topk_smallest, 0) == 0;
 }
 
-/* What has to be done, in ns: reading all, and for each that is kept a way down. */
+/* The cost of the work, in ns: reading all, and for each that is kept a way down. */
 static ig_dim estimate_cost(const sort *s) {
     ig_module *module = s->lower->module;
     ig_dim kept = ig_type_count(module, s->values->type);

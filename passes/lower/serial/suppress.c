@@ -1,9 +1,9 @@
 /* Boxes without those that a better one covers: a list of boxes is the work of one.
  * SPDX-License-Identifier: Apache-2.0
  *
- * What comes next is the root of a heap (heap.h) of scores, of equal ones of the first
- * box's.  It stands in the list's own part of the result, backwards from its end;
- * numbers of boxes that stand are written from its begin, and never meet it: each was
+ * The next one is the root of a heap (heap.h) of scores, of equal ones of the first
+ * box's.  It is in the list's own part of the result, backwards from its end;
+ * indices of kept boxes are written from its begin, and never meet it: each was
  * in the heap.
  *
  *     for candidate                       the root; the last key sinks from there
@@ -11,7 +11,7 @@
  *             is there one that may?      by a product that is a bit too small
  *             is there one that does?     by the quotient, of which there are few so
  *
- * Edges of the first KEPT boxes that stand are kept in order beside the heap; those of
+ * Edges of the first KEPT kept boxes are in order beside the heap; those of
  * others are gathered.
  *
  *   grid    lists, one a tile
@@ -123,7 +123,7 @@ static box splat_box(ig_builder *b, const box *x, uint32_t lanes) {
     return y;
 }
 
-/* Areas of what two boxes share, and of what they cover together. */
+/* Areas of the intersection and of the union of two boxes. */
 static void meet_boxes(const suppress *s, ig_builder *b, const box *x, const box *y,
                        ig_value **common, ig_value **both) {
     uint32_t lanes = x->area->type->lanes;
@@ -158,11 +158,11 @@ static ig_value *may_cover(const suppress *s, ig_builder *b, ig_value *common,
     return k_unary(b, IG_OP_not, is_less);
 }
 
-/* ---- those that stand ---- */
+/* ---- kept boxes ---- */
 
 typedef box (*load_fn)(const suppress *s, ig_builder *b, ig_value *at, ig_value *left);
 
-/* Boxes that stand, from number `at` on; `left` of them. */
+/* Kept boxes, from index `at` on; `left` of them. */
 static box load_kept(const suppress *s, ig_builder *b, ig_value *at, ig_value *left) {
     ig_value *parts[EDGES + 1];
     (void)left; /* the array is read to its end */
@@ -178,7 +178,7 @@ static box load_others(const suppress *s, ig_builder *b, ig_value *at, ig_value 
     return load_boxes(s, b, k_load_count(b, s->out->buffer, place, s->lanes, left));
 }
 
-/* A range of the boxes that stand, and how to load them. */
+/* A range of the kept boxes, and how to load them. */
 typedef struct standing {
     ig_value *from, *to;
     load_fn load;
@@ -245,7 +245,7 @@ static ig_value *is_covered(const suppress *s, ig_builder *b, const box *x,
     return find_cover(s, b, x, &others, is_hit);
 }
 
-/* Writes a box where the next one that stands belongs. */
+/* Writes a box at the place of the next kept one. */
 static void write_box(const suppress *s, ig_builder *b, const box *x, ig_value *number,
                       ig_value *kept) {
     k_store(b, number, s->out->buffer, k_add(b, s->first, kept));
@@ -256,7 +256,7 @@ static void write_box(const suppress *s, ig_builder *b, const box *x, ig_value *
     }
 }
 
-/* Takes the best candidate of a heap of `size`, which loses it; how many boxes stand
+/* Takes the best candidate of a heap of `size`, which loses it; how many boxes are kept
  * then.  One that is covered is written too, and the next one over it. */
 static ig_value *take_best(const suppress *s, ig_builder *b, ig_value *size,
                            ig_value *kept) {
@@ -271,7 +271,7 @@ static ig_value *take_best(const suppress *s, ig_builder *b, ig_value *size,
     return k_add(b, kept, k_cast(b, stands, IG_DT_i64));
 }
 
-/* The boxes that stand, from the heap; their number. */
+/* The kept boxes, from the heap; their number. */
 static ig_value *take_all(const suppress *s, ig_builder *b, ig_value *size) {
     ig_value *kept = k_i64(b, 0);
     const ig_type *type = kept->type;

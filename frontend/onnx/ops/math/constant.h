@@ -5,7 +5,7 @@
 
 #include "frontend/onnx/import/args.h"
 
-/* What an attribute of numbers, or a tensor, holds; NULL where it is absent. */
+/* The values of an attribute of numbers, or of a tensor; NULL where it is absent. */
 ig_value *ig_onnx_attr_value(ig_onnx_node *node, const char *name);
 
 #endif

@@ -68,7 +68,7 @@ ig_status ig_onnx_import_unique(ig_onnx_node *node) {
     return ig_onnx_give_results(node, ig_build_unique(node->e, x, attrs));
 }
 
-/* ---- where elements stand ---- */
+/* ---- positions of elements ---- */
 
 ig_status ig_onnx_import_nonzero(ig_onnx_node *node) {
     ig_value *rows = ig_build_nonzero(node->e, node->inputs[0]);

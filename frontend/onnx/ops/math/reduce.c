@@ -6,7 +6,7 @@
  */
 #include "frontend/onnx/ops/hooks.h"
 
-/* Pools rows that were looked up, or stands in a body: a bag, as torch's exporter
+/* Pools rows that were looked up, or is in a body: a bag, as torch's exporter
  * writes it, whose mean of nothing is 0.  ONNX leaves it open; elsewhere it is NaN. */
 static bool is_bag(const ig_onnx_node *node) {
     ig_value *x = node->inputs[0];

@@ -77,7 +77,7 @@ ig_status ig_onnx_import_center_crop_pad(ig_onnx_node *node) {
 
 /* ---- transforms: complex numbers are a last axis of 2 (real ones of 1) ---- */
 
-/* A count of elements: what the input says, or `absent`. */
+/* A count of elements: the input's value, or `absent`. */
 static ig_dim read_length(ig_onnx_node *node, uint32_t index, ig_dim absent) {
     ig_dims_value known;
     ig_dim length = absent;
@@ -184,7 +184,7 @@ static ig_value *transform_inner(ig_onnx_node *node, ig_value *x) {
     return join_complex(e, parts);
 }
 
-/* The axes before and behind one that the run learns, as one each. */
+/* The axes before and after one that the run learns, as one each. */
 typedef struct open_axis {
     ig_value *number, *axis, *extents; /* i64 [axes] 0, 1 ...; []; [axes] */
     ig_dim before, own, behind;
@@ -219,7 +219,7 @@ static open_axis open_dft_axis(ig_onnx_node *node) {
     return a;
 }
 
-/* y [before, m, behind, parts] in the axes of input 0. */
+/* y [before, m, after, parts] in the axes of input 0. */
 static ig_value *close_dft_axis(ig_onnx_node *node, const open_axis *a, ig_value *y) {
     ig_expr *e = node->e;
     ig_dim dims[IG_TENSOR_RANK];
@@ -335,7 +335,7 @@ ig_status ig_onnx_import_stft(ig_onnx_node *node) {
 /* ---- MelWeightMatrix ---- */
 
 /* Edge frequencies of the mel bands as bins of the spectrum: 700 (10 ^ (m / 2595) - 1)
- * hertz at mels m that stand at equal distances.  f64, whole numbers, [bands + 2]. */
+ * hertz at mels m at equal distances.  f64, whole numbers, [bands + 2]. */
 static ig_value *find_mel_edges(ig_onnx_node *node, ig_dim bands) {
     ig_expr *e = node->e;
     ig_value *mels[2];

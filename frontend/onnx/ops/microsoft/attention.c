@@ -72,7 +72,7 @@ static void read_padding(heads *h, uint32_t index) {
     add_to_bias(h, as_bias(h, counts));
 }
 
-/* Keys or values behind those of the past, which are a result. */
+/* Keys or values after those of the past, which are a result. */
 static ig_value *join_past(heads *h, ig_value *x, ig_value *past, uint32_t result) {
     if (past) {
         x = ig_expr_concat(h->e, 2, (ig_value *[]){ past, x }, 2);
@@ -197,7 +197,7 @@ static bool read_sizes(heads *h, const ig_type *weights, ig_dim sizes[3]) {
     return !ig_onnx_has_failed(node);
 }
 
-/* Keys and values behind those of the past [2, B, heads, P, E]; both are a result. */
+/* Keys and values after those of the past [2, B, heads, P, E]; both are a result. */
 static void join_packed_past(heads *h, uint32_t index) {
     ig_expr *e = h->e;
     ig_onnx_node *node = h->node;

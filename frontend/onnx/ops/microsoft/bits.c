@@ -8,7 +8,7 @@
 
 #include "frontend/onnx/ops/hooks.h"
 
-/* Part i of each byte lies `shifts[i]` bits up: a new last axis of `count` parts, which
+/* Part i of each byte is `shifts[i]` bits up: a new last axis of `count` parts, which
  * joins the one before it. */
 static ig_value *take_parts(ig_expr *e, ig_value *x, int64_t bits,
                             const int32_t *shifts, int64_t count) {
@@ -41,8 +41,8 @@ ig_value *ig_onnx_unpack_part(ig_expr *e, ig_value *x, int64_t bits, int64_t par
 enum { A, B, ABSMAX };
 enum { NUMBERS = 16 };
 
-/* What each number of 4 bits means: FP4 (a sign, then two bits of exponent and one of
- * mantissa), and NF4 (quantiles of the normal distribution). */
+/* The meaning of each number of 4 bits: FP4 (a sign, then two bits of exponent and one
+ * of mantissa), and NF4 (quantiles of the normal distribution). */
 static const float meanings[2][NUMBERS] = {
     { 0.0F, 5.208333333e-03F, 0.66666667F, 1.0F, 0.33333333F, 0.5F, 0.16666667F, 0.25F,
       -0.0F, -5.208333333e-03F, -0.66666667F, -1.0F, -0.33333333F, -0.5F, -0.16666667F,

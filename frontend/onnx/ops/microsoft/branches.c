@@ -1,4 +1,4 @@
-/* Operators of com.microsoft over several streams of one token, branches, which lie
+/* Operators of com.microsoft over several streams of one token, branches, which are
  * side by side along the last axis or have one of their own.
  * SPDX-License-Identifier: Apache-2.0
  *
@@ -97,7 +97,7 @@ ig_status ig_onnx_import_mix_branches(ig_onnx_node *node) {
 }
 
 /* HyperConnectionPostMix(x, block, gates, mix?): the branches, mixed by [..., C, C] as
- * column k says for branch k, plus what the block gave, gated. */
+ * column k says for branch k, plus the block's result, gated. */
 ig_status ig_onnx_import_spread_branches(ig_onnx_node *node) {
     enum { BLOCK = 1, GATES, MIX };
     ig_expr *e = node->e;

@@ -17,7 +17,7 @@ enum { X, ROUTER, FC1, BIAS1, FC2, BIAS2, FC3, BIAS3 };
 enum { RELU, GELU, SILU, IDENTITY, SWIGLU };
 enum { APART, ALTERNATE, HALVES }; /* swiglu_fusion */
 
-/* ---- what an expert makes of its first layer ---- */
+/* ---- an expert's first layer ---- */
 
 static ig_onnx_activation read_activation(const ig_onnx_node *node) {
     ig_onnx_activation a = {
@@ -31,7 +31,7 @@ static ig_onnx_activation read_activation(const ig_onnx_node *node) {
     return a;
 }
 
-/* Gate and factor, which lie in one row. */
+/* Gate and factor, in one row. */
 static void split_gate(ig_expr *e, int64_t fusion, ig_value *x, ig_value *out[2]) {
     ig_dim half = ig_dim_exact_div(e->module, ig_onnx_extent(e, x, 1), ig_dim_of(2));
     for (int64_t i = 0; i < 2; i++) {
@@ -81,7 +81,7 @@ ig_value *ig_onnx_activate_experts(ig_expr *e, const ig_onnx_activation *a, ig_v
 
 /* ---- ways to experts, and back ---- */
 
-/* The k experts of each token, i64 [T, k], and what each counts, [T, k]. */
+/* The k experts of each token, i64 [T, k], and the weight of each, [T, k]. */
 static bool choose_experts(const ig_onnx_node *node, ig_onnx_share share,
                            ig_value *mixing, ig_onnx_routes *r,
                            ig_value **out_experts) {
@@ -106,7 +106,7 @@ static bool choose_experts(const ig_onnx_node *node, ig_onnx_share share,
     return r->weights != NULL;
 }
 
-/* What the formulas cannot do is an error before them. */
+/* Cases beyond the formulas are errors before them. */
 static bool check_experts(const ig_onnx_node *node, const ig_onnx_routes *r,
                           uint32_t third) {
     uint32_t rank = node->inputs[X]->type->rank;

@@ -6,7 +6,7 @@
 #include "compose/rows/grouped.h"
 #include "frontend/onnx/import/args.h"
 
-/* How what an expert's first layer gives goes on to its last. */
+/* From the result of an expert's first layer to its last. */
 typedef struct ig_onnx_activation {
     uint32_t kind; /* a place in "relu gelu silu identity swiglu" */
     int64_t
@@ -34,7 +34,7 @@ typedef enum ig_onnx_share {
  * `third` is the input that may be the third layer.  false: the node has failed. */
 bool ig_onnx_route(const ig_onnx_node *node, ig_onnx_share share, ig_value *mixing,
                    uint32_t third, ig_onnx_routes *out);
-/* The rows of tokens that rows of experts stand for. */
+/* The rows of tokens of rows of experts. */
 ig_value *ig_onnx_token_of(ig_expr *e, const ig_onnx_routes *routes, ig_value *order);
 /* x and, where there is a third layer, what that gave. */
 ig_value *ig_onnx_activate_experts(ig_expr *e, const ig_onnx_activation *activation,

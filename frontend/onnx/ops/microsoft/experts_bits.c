@@ -105,7 +105,7 @@ typedef struct own {
     ig_dim expert, start, size;
 } own;
 
-/* What is taken from the numbers: as the scales `of`, with a last axis of 1. */
+/* The amount subtracted from the numbers: as the scales `of`, with a last axis of 1. */
 static ig_value *own_zeros(ig_expr *e, const layer *l, ig_dim expert,
                            const ig_type *of) {
     if (!l->zeros) {

@@ -56,7 +56,7 @@ ig_status ig_onnx_import_matmul_16(ig_onnx_node *node) {
                                              ig_expr_cast(e, node->inputs[1], wide)));
 }
 
-/* QLinearConv, where channels may stand last. */
+/* QLinearConv, where channels may be last. */
 ig_status ig_onnx_import_qlinear_conv_of_last(ig_onnx_node *node) {
     enum { MOST = 9 };
     ig_expr *e = node->e;

@@ -1,5 +1,5 @@
 /* Operators of com.microsoft that are others with an activation, a sum or an embedding
- * in front or behind.
+ * before or after.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Formulas: ONNX Runtime's docs/ContribOperators.md. */

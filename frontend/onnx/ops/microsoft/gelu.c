@@ -39,7 +39,7 @@ static ig_value *read_factor(const ig_onnx_node *node, uint32_t index, const cha
     ig_value *x = ig_onnx_float_input(node, index);
     uint32_t rank = x->type->rank;
     if (ig_onnx_attr_bool(node, batch, false) && rank > 2) {
-        x = ig_expr_move_axis(node->e, x, 0, rank - 2); /* rows stand first there */
+        x = ig_expr_move_axis(node->e, x, 0, rank - 2); /* rows are first there */
     }
     bool is_swapped = ig_onnx_attr_bool(node, swap, false) && rank > 1;
     return is_swapped ? ig_expr_swap(node->e, x, rank - 2, rank - 1) : x;

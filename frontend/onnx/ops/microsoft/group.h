@@ -18,15 +18,15 @@ enum {
 typedef struct ig_onnx_group {
     ig_onnx_heads h;
     ig_value *past;      /* i64 [B]: rows of the cache before this call */
-    ig_value *total;     /* i64 [B]: and behind it */
+    ig_value *total;     /* i64 [B]: and after it */
     ig_value *positions; /* i64 [B, L], or NULL: they count on from the past */
-    ig_dim rows, all;    /* of this call; of the cache behind it */
+    ig_dim rows, all;    /* of this call; of the cache after it */
 } ig_onnx_group;
 
-/* Queries, keys and values, which may lie side by side in the first input, and how many
+/* Queries, keys and values, which may be side by side in the first input, and how many
  * rows they are.  false: the node has failed. */
 bool ig_onnx_read_group(ig_onnx_group *g);
-/* Finds what each batch had before from `lengths`, its rows behind the call [B], and
+/* Finds what each batch had before from `lengths`, its rows after the call [B], and
  * `most` of them, i64[]. */
 void ig_onnx_find_past(ig_onnx_group *g, ig_value *lengths, ig_value *most);
 /* Queries and keys turned by the angles of their rows, inputs `cos` and `sin`. */

@@ -17,7 +17,7 @@ typedef struct ig_onnx_heads {
 
 /* Attention of these heads, each of keys for as many of queries as it takes. */
 ig_attention ig_onnx_open_attention(ig_onnx_heads *h);
-/* What it gives, [B, L, heads * E]: output 0. */
+/* Its result, [B, L, heads * E]: output 0. */
 ig_status ig_onnx_give_attention(ig_onnx_heads *h, ig_attention *a);
 /* Part `index` of an axis that holds parts of these sizes side by side. */
 ig_value *ig_onnx_take_part(ig_expr *e, ig_value *x, uint32_t axis, const ig_dim *sizes,

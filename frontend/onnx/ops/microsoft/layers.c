@@ -23,7 +23,7 @@ static ig_value *read_per_channel(const ig_onnx_node *node, uint32_t index,
     return x;
 }
 
-/* x and what is added to it: a tensor of x's extents, or rows of channels [N, C]. */
+/* x and its addend: a tensor of x's extents, or rows of channels [N, C]. */
 static ig_value *add_skip(const ig_onnx_node *node, ig_value *x, uint32_t axis) {
     ig_expr *e = node->e;
     ig_value *skip = ig_onnx_in(node, SKIP);
@@ -147,7 +147,7 @@ static ig_value *round_to_bytes(const ig_onnx_node *node) {
     return ig_compose_dequantize(e, x, &q, IG_DT_f32);
 }
 
-/* DynamicQuantizeLSTM.  h stays what it is: ONNX Runtime rounds it too, in groups of
+/* DynamicQuantizeLSTM.  h is unchanged: ONNX Runtime rounds it too, in groups of
  * rows that depend on its threads. */
 ig_status ig_onnx_import_lstm_of_integers(ig_onnx_node *node) {
     ig_value *inputs[LSTM_INPUTS];

@@ -21,7 +21,7 @@ typedef struct blocks {
     ig_dtype wide;
 } blocks;
 
-/* What is taken from the numbers of each block: [N, blocks, 1] */
+/* The amount subtracted from the numbers of each block: [N, blocks, 1] */
 static ig_value *read_zeros(const blocks *w) {
     ig_expr *e = w->e;
     ig_value *zeros = ig_onnx_in(w->node, ZEROS);
@@ -53,7 +53,7 @@ static ig_value *widen_blocks(const blocks *w) {
     return b ? ig_expr_slice(e, b, 1, ig_dim_of(0), ig_dim_of(w->k), 1) : NULL;
 }
 
-/* a times the transpose of B, whose rows lie in blocks of few bits. */
+/* a times the transpose of B, whose rows are in blocks of few bits. */
 ig_status ig_onnx_import_matmul_nbits(ig_onnx_node *node) {
     ig_expr *e = node->e;
     ig_value *a = ig_onnx_float_input(node, A);
@@ -328,7 +328,7 @@ static ig_integers read_bytes(const ig_onnx_node *node, uint32_t value, uint32_t
     return x;
 }
 
-/* sum * a's scale * b's + bias; scales of columns lie along the last axis. */
+/* sum * a's scale * b's + bias; scales of columns are along the last axis. */
 static ig_status give_products(ig_onnx_node *node, ig_value *sum, ig_value *a_scale,
                                ig_value *b_scale, ig_value *bias) {
     ig_expr *e = node->e;

@@ -72,7 +72,7 @@ static ig_value *read_angles(const rotary *r, uint32_t index) {
     return rows ? ig_expr_unsqueeze(r->e, ig_expr_widen(r->e, rows), 1) : NULL;
 }
 
-/* Turns what the node's angles [B or 1, 1, L, turned / 2] say. */
+/* Rotates by the node's angles [B or 1, 1, L, turned / 2]. */
 static ig_status turn_heads(const rotary *r, ig_value *cos, ig_value *sin) {
     ig_onnx_node *node = r->node;
     bool is_interleaved = ig_onnx_attr_bool(node, "interleaved", false);

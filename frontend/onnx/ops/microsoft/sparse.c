@@ -10,7 +10,7 @@
 enum { ROW_ENDS = IG_ONNX_G_PAST_VALUE + 1, COLUMNS, TOTAL, LENGTHS, COS, SIN };
 
 /* Masks as bool [masks, blocks, blocks]: each column that is given is put into its row;
- * what lies behind the last row is padding. */
+ * elements after the last row are padding. */
 static ig_value *read_masks(const ig_onnx_node *node) {
     ig_expr *e = node->e;
     ig_value *ends = ig_onnx_ranked_input(node, ROW_ENDS, 2);
@@ -54,7 +54,7 @@ static ig_value *block_of(ig_expr *e, ig_value *row, int64_t size, ig_dim blocks
     return ig_build_min(e, row, ig_expr_dim(e, last, IG_DT_i64));
 }
 
-/* bool [B, heads, rows, all]: masks go to heads by turns, and no key is behind its
+/* bool [B, heads, rows, all]: masks go to heads by turns, and no key is after its
  * query. */
 static ig_value *find_seen(const ig_onnx_group *g, ig_value *masks, int64_t size) {
     ig_expr *e = g->h.e;

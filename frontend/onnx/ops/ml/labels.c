@@ -86,7 +86,7 @@ static ig_value *find_text(ig_onnx_node *node, ig_value *x, ig_value *list,
     return ig_build_where(e, is_none, ig_expr_integer(e, IG_DT_i64, count), at);
 }
 
-/* The values by position, and behind them what is for elements that are no key. */
+/* The values by position, and after them the default for elements that are no key. */
 static ig_status give_values(ig_onnx_node *node, ig_value *values, ig_value *at) {
     ig_expr *e = node->e;
     ig_value *other = read_default(node, (ig_dtype)values->type->dtype);

@@ -24,7 +24,7 @@ typedef struct ig_onnx_labels {
 
 ig_onnx_labels ig_onnx_read_labels(ig_onnx_node *node, const char *numbers,
                                    const char *strings);
-/* Floats of an attribute as f32 [count]; one of them stands for all axes.  NULL: none
+/* Floats of an attribute as f32 [count]; one of them is for all axes.  NULL: none
  * are there. */
 ig_value *ig_onnx_take_floats(ig_onnx_node *node, const char *name);
 /* Input 0 as f32 [N, F]. */

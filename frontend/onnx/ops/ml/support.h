@@ -10,7 +10,7 @@ enum { IG_ONNX_KERNEL_LINEAR, IG_ONNX_KERNEL_POLY, IG_ONNX_KERNEL_RBF };
 typedef struct ig_onnx_support {
     ig_onnx_node *node;
     ig_expr *e;
-    uint32_t kind; /* as above; SIGMOID behind them */
+    uint32_t kind; /* as above; SIGMOID after them */
     double gamma, bias, degree;
     ig_value *vectors; /* f32 [V, F] */
 } ig_onnx_support;

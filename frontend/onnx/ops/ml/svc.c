@@ -82,8 +82,8 @@ static ig_status read_classifier(classifier *c) {
 
 /* ---- decisions for two classes each ---- */
 
-/* What each vector weighs in each pair's decision, [V, pairs]: those of class i by row
- * j - 1 of the coefficients, those of j by row i. */
+/* The weight of each vector in each pair's decision, [V, pairs]: those of class i by
+ * row j - 1 of the coefficients, those of j by row i. */
 static ig_value *weigh_vectors(const classifier *c) {
     const Onnx__AttributeProto *given = ig_onnx_attr(c->s.node, "coefficients", NULL);
     int64_t dims[] = { c->vectors, c->pairs }, first_i = 0;
@@ -140,7 +140,7 @@ static ig_value *share_pairs(const classifier *c, ig_value *decisions) {
     ig_value *share = ig_build_sigmoid(e, ig_build_neg(e, x));
     share = ig_expr_with(e, IG_OP_max, share, (double)1e-7F);
     share = ig_expr_with(e, IG_OP_min, share, (double)(1 - 1e-7F));
-    /* pairs to places of the square: i's row, and what is left in j's */
+    /* pairs to places of the square: i's row, and the rest in j's */
     int64_t count = c->classes * c->classes, pair = 0;
     int64_t *places = IG_NEW_ARRAY(c->s.node->import->arena, int64_t, (size_t)count);
     for (int64_t i = 0; i < c->classes; i++) {
@@ -176,7 +176,7 @@ static ig_value *make_system(const classifier *c, ig_value *shares) {
     return ig_build_where(e, is_same, squares, sides);
 }
 
-/* What the trips go on with: p, Q p and p Q p. */
+/* The values carried from trip to trip: p, Q p and p Q p. */
 typedef struct estimate {
     ig_value *p, *qp, *pqp; /* [N, C], [N, C], [N, 1] */
 } estimate;

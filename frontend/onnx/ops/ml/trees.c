@@ -3,9 +3,9 @@
  *
  * TreeEnsembleRegressor and TreeEnsembleClassifier name nodes by (tree, node) and give
  * leaves in lists of their own; TreeEnsemble (version 5) numbers inner nodes and
- * leaves.  Both become an ig_forest.  What the standard leaves open follows ONNX
- * Runtime (ml/tree_ensemble_aggregator.h): a classifier of two classes with weights for
- * one, which exporters make the first.
+ * leaves.  Both become an ig_forest.  Open points of the standard follow ONNX Runtime
+ * (ml/tree_ensemble_aggregator.h): a classifier of two classes with weights for one,
+ * which exporters make the first.
  */
 #include "compose/forest/forest.h"
 #include "frontend/onnx/import/args.h"
@@ -28,7 +28,7 @@ typedef struct ensemble {
 
 /* ---- attributes ---- */
 
-/* A list of numbers, f64; `count` is what it must have, or 0 for any. */
+/* A list of numbers, f64; `count` is its required length, or 0 for any. */
 typedef struct numbers {
     double *items;
     uint32_t count;
@@ -169,7 +169,7 @@ static bool set_feature(ensemble *s, uint32_t node, int64_t feature) {
     return true;
 }
 
-enum { LEAF = IG_FOREST_MEMBER }; /* whose name stands where that mode's would */
+enum { LEAF = IG_FOREST_MEMBER }; /* whose name replaces that mode's */
 
 /* A mode's name; LEAF for a leaf, -1 for none of them. */
 static int read_mode(const ProtobufCBinaryData *text) {
@@ -452,7 +452,7 @@ ig_status ig_onnx_import_tree_classifier(ig_onnx_node *node) {
 
 typedef struct numbered {
     ensemble s;
-    uint32_t inner; /* nodes of the file; behind them two leaves each */
+    uint32_t inner; /* nodes of the file; after them two leaves each */
     const int64_t *next[2], *is_leaf[2]; /* true, false */
     const int64_t *leaf_targets;
     numbers leaf_weights, members;

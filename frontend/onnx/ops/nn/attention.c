@@ -1,8 +1,8 @@
-/* Attention: heads, a cache of past keys, masks, and what it shows of its scores.
+/* Attention: heads, a cache of past keys, masks, and the scores it gives.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The rows of queries continue the past, or what the cache holds beyond this call's
- * rows: column c is of row r's past (is_causal) where c <= r + that length.
+ * The rows of queries continue the past, or the cache's rows before this call's: column
+ * c is of row r's past (is_causal) where c <= r + that length.
  */
 #include "compose/attention.h"
 
@@ -26,7 +26,7 @@ static ig_value *read_heads(const ig_onnx_node *node, uint32_t index,
     return ig_onnx_ranked_input(node, index, 4);
 }
 
-/* Keys or values: what was there before comes first, and both together are a result. */
+/* Keys or values: earlier rows come first, and both together are a result. */
 static ig_value *join_past(ig_onnx_node *node, ig_value *x, uint32_t past,
                            uint32_t result) {
     if (ig_onnx_in(node, past)) {
@@ -84,7 +84,7 @@ static ig_value *find_places(const ig_onnx_node *node, ig_dim rows) {
     return before ? ig_build_add(e, row, before) : row;
 }
 
-/* Which columns lie within the lengths of a cache: [B, 1, 1, S], causal [B, 1, L,
+/* Which columns are within the lengths of a cache: [B, 1, 1, S], causal [B, 1, L,
  * S]. */
 static ig_value *find_filled(const ig_onnx_node *node, ig_dim rows, ig_dim columns,
                              bool is_causal) {
@@ -96,7 +96,7 @@ static ig_value *find_filled(const ig_onnx_node *node, ig_dim rows, ig_dim colum
                      : filled;
 }
 
-/* Which columns lie in the window around each row's place, [B or 1, 1, L, S]; NULL: no
+/* Which columns are in the window around each row's place, [B or 1, 1, L, S]; NULL: no
  * side is bounded.  The distance is compared, which no bound makes wrap. */
 static ig_value *find_window(const ig_onnx_node *node, ig_dim rows, ig_dim columns) {
     ig_expr *e = node->e;

@@ -88,7 +88,7 @@ ig_status ig_onnx_import_swiglu(ig_onnx_node *node) {
 
 enum { W = 1, BIAS, PAST };
 
-/* Does the file have channels behind positions, [B, L, channels...]? */
+/* Does the file have channels after positions, [B, L, channels...]? */
 static bool is_channels_last(const ig_onnx_node *node) {
     return ig_onnx_row_has_attr(node->row, "channels_last") &&
            ig_onnx_attr_bool(node, "channels_last", false);
@@ -121,7 +121,7 @@ static ig_value *put_channels_back(const ig_onnx_node *node, ig_value *x) {
     return ig_expr_reshape(node->e, ig_expr_swap(node->e, x, 1, 2), of->rank, dims);
 }
 
-/* How far apart the kernel's taps are; what is not supported is an error. */
+/* How far apart the kernel's taps are; unsupported forms are errors. */
 static int64_t read_dilation(const ig_onnx_node *node) {
     if (!ig_onnx_row_has_attr(node->row, "dilation")) {
         return 1;

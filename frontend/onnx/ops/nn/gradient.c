@@ -1,4 +1,4 @@
-/* Gradient (ai.onnx.preview.training): of y by xs, where inputs stand for xs and zs.
+/* Gradient (ai.onnx.preview.training): of y by xs, where inputs replace xs and zs.
  * SPDX-License-Identifier: Apache-2.0
  *
  * xs, zs and y are names of the graph that the node is in.  Whoever imports says how
@@ -15,7 +15,7 @@ static ig_value *find_value(ig_onnx_node *node, const char *role, const char *na
     return found->value;
 }
 
-/* The values that the attribute's texts name, behind `count` others. */
+/* The values that the attribute's texts name, after `count` others. */
 static uint32_t find_values(ig_onnx_node *node, const char *role, ig_value **out,
                             uint32_t count) {
     const Onnx__AttributeProto *attr = ig_onnx_attr(node, role, NULL);

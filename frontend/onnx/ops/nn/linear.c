@@ -117,7 +117,7 @@ static ig_value *row_of(const recurrence *r, ig_value *x, ig_value *step,
     return ig_expr_unsqueeze(r->e, x, is_column ? 3 : 2);
 }
 
-/* The state after a step, and what the queries see of it [B, queries, 1, d_v]. */
+/* The state after a step, and the queries' view of it [B, queries, 1, d_v]. */
 static void take_step(const recurrence *r, ig_value *step, ig_value *state,
                       ig_value *out[2]) {
     ig_expr *e = r->e;
@@ -139,7 +139,7 @@ static void take_step(const recurrence *r, ig_value *step, ig_value *state,
     out[1] = ig_expr_matmul(e, q, all);
 }
 
-/* Results: the last state, and what was seen [T, B, queries, 1, d_v]. */
+/* Results: the last state, and the views [T, B, queries, 1, d_v]. */
 static ig_op *build_steps(recurrence *r, ig_value *state) {
     ig_expr *e = r->e;
     ig_dim steps = ig_onnx_extent(e, r->k, 2);

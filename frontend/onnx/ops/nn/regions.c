@@ -37,8 +37,8 @@ static ig_value *number_bins(const regions *r, uint32_t axis) {
     return ig_expr_cast(r->e, n, (ig_dtype)r->x->type->dtype);
 }
 
-/* Pixels (y, x) of every bin's own image, [R, C, rows, columns]; y and x are i64
- * [R, rows, columns] and lie inside. */
+/* Pixels (y, x) of every bin's own image, [R, C, rows, columns]; y and x are i64 [R,
+ * rows, columns] and in range. */
 static ig_value *take_pixels(const regions *r, ig_value *y, ig_value *x) {
     ig_expr *e = r->e;
     ig_value *width = ig_expr_dim(e, r->of->dims[3], IG_DT_i64);

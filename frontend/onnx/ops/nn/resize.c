@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Lists (scales, sizes, region of interest) have an entry for each of `axes`; the row's
- * have one for each axis of x.  What the run computes of them is an operand of the row,
- * and its sizes are symbols.
+ * have one for each axis of x.  The part that the run computes is an operand of the
+ * row, and its sizes are symbols.
  */
 #include "compose/resize.h"
 

@@ -16,7 +16,7 @@ enum { X, W, R, B, LENGTHS, H0, C0, P };
 typedef struct layer {
     ig_onnx_node *node;
     ig_expr *e;
-    ig_rnn form; /* what all directions share */
+    ig_rnn form; /* shared by all directions */
     uint32_t directions;
     bool is_batch_first, is_first_reverse;
     int64_t hidden;
@@ -63,8 +63,8 @@ static ig_value *build_scaled_tanh(ig_expr *e, ig_value *x, double alpha, double
     return ig_expr_with(e, IG_OP_mul, x, alpha);
 }
 
-/* Which of the two lists of numbers an activation takes the next entry of, and what it
- * has without one, as ONNX Runtime does. */
+/* Which of the two lists of numbers an activation takes the next entry of, and its
+ * default without one, as ONNX Runtime does. */
 static const struct {
     const char *name;
     bool takes_alpha, takes_beta;

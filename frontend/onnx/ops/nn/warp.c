@@ -129,7 +129,7 @@ static void count_windows(windows *w) {
 }
 
 /* The pixel's place along axis i for element k of the block in window l, over the axes
- * [block…, count…], and whether that lies in the image. */
+ * [block…, count…], and whether that is in the image. */
 static ig_value *place_along(const windows *w, uint32_t i, ig_value **is_in) {
     ig_expr *e = w->node->e;
     uint32_t rank = 2 * w->axes;
@@ -146,8 +146,8 @@ static ig_value *place_along(const windows *w, uint32_t i, ig_value **is_in) {
     return at;
 }
 
-/* Columns [planes, block elements * windows] added up where they lie; what lies
- * outside goes to an element behind the image. */
+/* Columns [planes, block elements * windows] added up at their places; outliers go to
+ * an element after the image. */
 static ig_value *add_columns(const windows *w, ig_value *columns, ig_dim planes) {
     ig_expr *e = w->node->e;
     ig_value *at = NULL, *is_in = NULL;

@@ -124,7 +124,7 @@ static ig_integers read_integers(const ig_onnx_node *node, uint32_t value,
     return x;
 }
 
-/* Parameters of rows stand along the last axis but one. */
+/* Parameters of rows are along the last axis but one. */
 static ig_value *along_rows(const ig_onnx_node *node, ig_value *param) {
     bool is_vector = param && param->type->rank == 1;
     return is_vector ? ig_expr_unsqueeze(node->e, param, 1) : param;
@@ -164,7 +164,7 @@ ig_status ig_onnx_import_qlinear_matmul(ig_onnx_node *node) {
     return give_sums(node, sum, along_rows(node, in[1]), axis);
 }
 
-/* The zero point of x is a number; one of w for each result channel lies along its axis
+/* The zero point of x is a number; one of w for each result channel is along its axis
  * 0. */
 static ig_value *convolve_integers(const ig_onnx_node *node, ig_integers x,
                                    ig_integers w) {

@@ -11,9 +11,8 @@
  *
  *     y = if (…) { ReduceSum(Squeeze(x)) } else { ReduceSum(x) }
  *
- * What is left with two ranks at the end of the graph may be levelled (ranks.c);
- * reading it is an error otherwise.  What the graph gives is a tensor of any
- * rank.
+ * Results that still have two ranks at the end of the graph may be levelled (ranks.c);
+ * reading it is an error otherwise.  The graph's result is a tensor of any rank.
  */
 #include "frontend/onnx/import/loop.h"
 #include "frontend/onnx/ops/hooks.h"
@@ -53,7 +52,7 @@ static ig_status build_branch(ig_onnx_node *node, branches *b, uint32_t index) {
     return IG_OK;
 }
 
-/* One type for result `i`, called `name`; what is untyped and empty takes the other
+/* One type for result `i`, called `name`; an untyped empty value takes the other
  * branch's. */
 static ig_status join_results(ig_onnx_node *node, branches *b, uint32_t i,
                               const char *name, ig_value *result) {
@@ -128,7 +127,7 @@ typedef struct split {
     const ig_onnx_walk *walk;
     branches *both;
     ig_onnx_scope sides[2];
-    bool *depends;   /* nodes that read what the branches give, or what comes of it */
+    bool *depends;   /* nodes that read the branches' results, or values made of them */
     bool *differs;   /* of these, nodes with a result of two ranks */
     bool *is_wanted; /* all false but while one node and its sources are taken */
     IG_VEC(size_t) taken; /* in the order in which they were built */
@@ -194,13 +193,13 @@ static ig_status take_node(split *s, size_t index) {
     return IG_OK;
 }
 
-/* Marks what the node at `place` of the order reads from and was not built, and what
- * that reads from; the first place of all. */
+/* Marks the unbuilt nodes that the node at `place` of the order reads from, and those
+ * that they read from; the first place of all. */
 static size_t want_sources(split *s, size_t place) {
     const ig_onnx_walk *walk = s->walk;
     size_t first = place, wanted = 1;
     s->is_wanted[walk->order[place]] = true;
-    /* Where nodes form a cycle, a source may stand behind. */
+    /* Where nodes form a cycle, a source may come after. */
     for (size_t i = place + 1; i > 0 && wanted > 0; i--) {
         size_t index = walk->order[i - 1];
         if (!s->is_wanted[index]) {
@@ -219,7 +218,7 @@ static size_t want_sources(split *s, size_t place) {
     return first;
 }
 
-/* The node at `place`, and before it what it reads from and was not built: in the
+/* The node at `place`, and before it its unbuilt sources: in the
  * branches too where it depends on them, else in front of them. */
 static ig_status take_with_sources(split *s, size_t place) {
     const ig_onnx_walk *walk = s->walk;
@@ -312,7 +311,7 @@ static void list_results(const split *s, size_t index, joined_list *list) {
     }
 }
 
-/* Names of the nodes that were built in the branches, as seen from behind them. */
+/* Names of the nodes that were built in the branches, as seen after them. */
 static void define_joined(const split *s, const joined *entry, ig_value *value,
                           ig_value *either) {
     ig_onnx_node *node = s->node;
@@ -363,7 +362,7 @@ static void fill_joined(split *s, const joined_list *list, const char **names) {
     }
 }
 
-/* An `if` in place of `old`, behind all that its branches read and with the results of
+/* An `if` in place of `old`, after all that its branches read and with the results of
  * the nodes that were taken. */
 static ig_status close_split(split *s, ig_op *old) {
     ig_onnx_node *node = s->node;

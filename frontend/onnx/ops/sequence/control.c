@@ -186,7 +186,7 @@ ig_status ig_onnx_import_scan(ig_onnx_node *node) {
 
 /* ---- scan of opset 8: the same for each element of a batch ---- */
 
-/* Element i of each input, in whose place they stand. */
+/* Element i of each input, which they replace. */
 static ig_value **slice_batch(const ig_onnx_node *node, ig_value *i) {
     ig_value **slices = IG_NEW_ARRAY(node->import->arena, ig_value *,
                                      node->input_count);

@@ -133,7 +133,7 @@ ig_status ig_onnx_import_get_element(ig_onnx_node *node) {
     return ig_onnx_give(node, x);
 }
 
-/* A tensor's type as an attribute gives it; what it leaves open may be anything. */
+/* A tensor's type as an attribute gives it; its open parts may be anything. */
 static ig_status read_tensor_type(const ig_onnx_node *node,
                                   const Onnx__TypeProto__Tensor *proto,
                                   const ig_type **out_type) {
@@ -156,7 +156,7 @@ static ig_status read_tensor_type(const ig_onnx_node *node,
     return IG_OK;
 }
 
-/* The type of what is absent: a tensor, or a sequence of tensors. */
+/* The type of an absent value: a tensor, or a sequence of tensors. */
 static ig_status read_absent_type(const ig_onnx_node *node, const ig_type **out_type) {
     const Onnx__AttributeProto *attr = ig_onnx_attr(node, "type", NULL);
     const Onnx__TypeProto *type = attr ? attr->tp : NULL;
@@ -176,7 +176,7 @@ static ig_status read_absent_type(const ig_onnx_node *node, const ig_type **out_
     return IG_OK;
 }
 
-/* What is absent has no shape, so its type may give way as an empty sequence's. */
+/* An absent value has no shape, so its type may give way as an empty sequence's. */
 ig_status ig_onnx_import_optional(ig_onnx_node *node) {
     ig_value *x = ig_onnx_in(node, 0);
     const ig_type *type = NULL;

@@ -35,7 +35,7 @@ static bool is_sequence(const ig_value *value) {
     return value && value->type->kind == IG_SEQUENCE;
 }
 
-/* ---- making what a file would hold ---- */
+/* ---- messages as a file would hold them ---- */
 
 /* A node of two inputs. */
 static void add_node(sequence_map *map, const char *op, const char *const *inputs,
@@ -65,7 +65,7 @@ static const char *formal_name(const sequence_map *map, size_t index) {
     return name ? name : "";
 }
 
-/* Items in front of the body's nodes, and what the body gives put in behind them. */
+/* Items before the body's nodes, and the body's results inserted after them. */
 static void wrap_nodes(sequence_map *map) {
     const Onnx__GraphProto *body = map->body;
     size_t count = body->n_input + body->n_node + body->n_output;

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Constant indices along an axis of known extent must lie in it. */
+/* Constant indices along an axis of known extent must be in range. */
 static void check_constant(const ig_onnx_node *node, uint32_t axis) {
     const ig_data *data = ig_constant_of(node->inputs[1]);
     int64_t extent;

@@ -1,4 +1,4 @@
-/* TfIdfVectorizer: how often the n-grams of a pool stand in each row.
+/* TfIdfVectorizer: how often the n-grams of a pool occur in each row.
  * SPDX-License-Identifier: Apache-2.0
  *
  * An n-gram with skip s is elements p, p + s + 1, p + 2 (s + 1) … of a row.  All
@@ -109,7 +109,7 @@ static ig_value *place_counts(const pool *p, ig_value *counts, uint32_t grams) {
     int64_t *from = IG_NEW_ARRAY(p->node->import->arena, int64_t,
                                  (size_t)p->outputs + 1);
     for (int64_t i = 0; i < p->outputs; i++) {
-        from[i] = grams; /* the column of zeros behind */
+        from[i] = grams; /* the column of zeros at the end */
     }
     for (uint32_t i = 0; i < grams; i++) {
         from[p->indexes.items[i]] = i;
