@@ -167,7 +167,10 @@ bool ig_decompose_grid_sample(ig_expr *e, const ig_op *op, ig_value **out_result
         return false;
     }
     ig_dtype dtype = (ig_dtype)x->type->dtype;
-    x = ig_dtype_is_float(dtype) ? ig_expr_widen(e, x) : ig_expr_cast(e, x, IG_DT_f64);
+    if (s.tap_count > 1) { /* the nearest element is moved as it is */
+        x = ig_dtype_is_float(dtype) ? ig_expr_widen(e, x)
+                                     : ig_expr_cast(e, x, IG_DT_f64);
+    }
     s.planes = ig_expr_merge_axes(e, x, 2, s.axis_count + 1);
     grid = ig_expr_merge_axes(e, grid, 1, s.axis_count);
     uint32_t combinations = 1;

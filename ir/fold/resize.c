@@ -68,8 +68,30 @@ typedef struct resizing {
     double outside;
     uint32_t rank;
     int64_t dims[IG_TENSOR_RANK]; /* of `values`, axis by axis those of the result */
-    double *values;
+    double *values; /* for the nearest element the places of elements of x */
 } resizing;
+
+/* The elements themselves, or where they lie: what is only moved stays as it is, also
+ * an integer that no double holds, or a NaN's payload. */
+static void read_elements(resizing *r, const ig_tensor *x, bool is_moved) {
+    for (int64_t i = 0; i < x->count; i++) {
+        r->values[i] = is_moved ? (double)i : ig_tensor_get_f64(x, i);
+    }
+}
+
+static void write_elements(const resizing *r, const ig_tensor *x, bool is_moved,
+                           double outside, ig_tensor *out) {
+    bool is_float = ig_dtype_is_float(x->dtype);
+    for (int64_t i = 0; i < out->count; i++) {
+        double value = r->values[i];
+        if (is_moved && value >= 0) {
+            ig_span_copy(out, i, x, (int64_t)value, 1);
+            continue;
+        }
+        value = is_moved ? outside : value;
+        ig_tensor_set_f64(out, i, is_float ? value : rint(value));
+    }
+}
 
 static ig_status resize_axis(resizing *r, uint32_t d, const ig_resize_axis *axis) {
     enum { TAPS_MAX = 1 << 26 };
@@ -104,7 +126,7 @@ static ig_status resize_axis(resizing *r, uint32_t d, const ig_resize_axis *axis
 }
 
 static double number_at(const ig_op *op, const ig_tensor *const *in, uint32_t operand,
-                       int64_t index) {
+                        int64_t index) {
     bool is_there = operand < op->operand_count && index < in[operand]->count;
     return is_there ? ig_tensor_get_f64(in[operand], index) : 0;
 }
@@ -118,10 +140,11 @@ static bool axis_changes(const ig_resize_axis *axis) {
 ig_status ig_fold_resize(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                          ig_tensor *out) {
     const ig_tensor *x = in[0];
-    resizing r = { .eval = eval,
-                   .op = op,
-                   .outside = ig_attr_float(op, IG_resize_outside, 0),
-                   .rank = x->rank };
+    bool is_moved = ig_attr_int(op, IG_resize_mode, 0) == IG_RESIZE_nearest;
+    double outside = ig_attr_float(op, IG_resize_outside, 0);
+    resizing r = {
+        .eval = eval, .op = op, .outside = is_moved ? -1 : outside, .rank = x->rank
+    };
     int64_t dims[IG_TENSOR_RANK];
     uint32_t rank = x->rank;
     IG_TRY(ig_eval_shape(eval, op, IG_resize_sizes, NULL, &rank, dims));
@@ -134,9 +157,7 @@ ig_status ig_fold_resize(ig_eval *eval, const ig_op *op, const ig_tensor *const 
     }
     memcpy(r.dims, x->dims, sizeof r.dims);
     IG_TRY(ig_eval_scratch(eval, op, x->count, sizeof *r.values, &r.values));
-    for (int64_t i = 0; i < x->count; i++) {
-        r.values[i] = ig_tensor_get_f64(x, i);
-    }
+    read_elements(&r, x, is_moved);
     for (uint32_t d = 0; d < x->rank; d++) {
         ig_resize_axis axis = ig_resize_axis_of(op);
         axis.in = x->dims[d];
@@ -148,10 +169,7 @@ ig_status ig_fold_resize(ig_eval *eval, const ig_op *op, const ig_tensor *const 
             IG_TRY(resize_axis(&r, d, &axis));
         }
     }
-    bool is_float = ig_dtype_is_float(x->dtype);
-    for (int64_t i = 0; i < out->count; i++) {
-        ig_tensor_set_f64(out, i, is_float ? r.values[i] : rint(r.values[i]));
-    }
+    write_elements(&r, x, is_moved, outside, out);
     return IG_OK;
 }
 
@@ -208,7 +226,7 @@ static double weigh_keys(double distance) {
 }
 
 /* Elements and weights along one axis; -1: outside, which is 0. */
-static uint32_t axis_taps(const sampling *s, double at, int64_t extent,
+static uint32_t find_taps(const sampling *s, double at, int64_t extent,
                           int64_t *elements, double *weights) {
     bool is_cubic = s->mode == IG_RESIZE_cubic;
     at = unscale_position(s, at, extent);
@@ -227,32 +245,63 @@ static uint32_t axis_taps(const sampling *s, double at, int64_t extent,
     return count;
 }
 
+typedef struct axis_taps {
+    int64_t elements[TAPS], count;
+    double weights[TAPS];
+} axis_taps;
+
+/* The element of a plane that a combination of taps means, -1 for one outside, and its
+ * weight. */
+static int64_t locate_element(const sampling *s, const axis_taps *axes,
+                              const int64_t *picks, double *out_weight) {
+    int64_t at = 0;
+    *out_weight = 1;
+    for (uint32_t d = 0; d < s->rank; d++) {
+        int64_t element = axes[d].elements[picks[d]];
+        if (element < 0) {
+            return -1;
+        }
+        *out_weight *= axes[d].weights[picks[d]];
+        at = at * s->x->dims[2 + d] + element;
+    }
+    return at;
+}
+
+/* One result, of the plane that begins at element `plane`.  The nearest element is
+ * moved as it is. */
+static void sample_plane(const sampling *s, const axis_taps *axes, int64_t plane,
+                         int64_t to) {
+    int64_t counts[SPACE];
+    double sum = 0, weight;
+    for (uint32_t d = 0; d < s->rank; d++) {
+        counts[d] = axes[d].count;
+    }
+    ig_walk walk = { 0 };
+    for (ig_walk_start(&walk, s->rank, counts); walk.is_inside; ig_walk_next(&walk)) {
+        int64_t from = locate_element(s, axes, walk.index, &weight);
+        if (from >= 0 && s->mode == IG_RESIZE_nearest) {
+            ig_span_copy(s->out, to, s->x, plane + from, 1);
+        } else if (from >= 0) {
+            sum += weight * ig_tensor_get_f64(s->x, plane + from);
+        }
+    }
+    if (s->mode != IG_RESIZE_nearest) {
+        ig_tensor_set_f64(s->out, to, sum);
+    }
+}
+
 /* The results at place `place` of all images' grids: one a channel. */
 static void sample_grid(const sampling *s, int64_t place) {
-    int64_t elements[SPACE][TAPS], plane = 1, counts[SPACE];
-    double weights[SPACE][TAPS];
-    uint32_t rank = s->rank;
-    int64_t channels = s->x->dims[1], first = place / s->places * channels;
-    for (uint32_t d = 0; d < rank; d++) {
+    axis_taps axes[SPACE];
+    int64_t plane = 1, channels = s->x->dims[1], first = place / s->places * channels;
+    for (uint32_t d = 0; d < s->rank; d++) {
         int64_t extent = s->x->dims[2 + d];
-        double at = ig_tensor_get_f64(s->grid, place * rank + (rank - 1 - d));
-        counts[d] = axis_taps(s, at, extent, elements[d], weights[d]);
+        double at = ig_tensor_get_f64(s->grid, place * s->rank + (s->rank - 1 - d));
+        axes[d].count = find_taps(s, at, extent, axes[d].elements, axes[d].weights);
         plane *= extent;
     }
     for (int64_t c = first; c < first + channels; c++) {
-        double sum = 0;
-        ig_walk walk = { 0 };
-        for (ig_walk_start(&walk, rank, counts); walk.is_inside; ig_walk_next(&walk)) {
-            int64_t from = 0;
-            double weight = 1;
-            for (uint32_t d = 0; d < rank && from >= 0; d++) {
-                int64_t element = elements[d][walk.index[d]];
-                weight *= weights[d][walk.index[d]];
-                from = element < 0 ? -1 : from * s->x->dims[2 + d] + element;
-            }
-            sum += from < 0 ? 0 : weight * ig_tensor_get_f64(s->x, c * plane + from);
-        }
-        ig_tensor_set_f64(s->out, c * s->places + place % s->places, sum);
+        sample_plane(s, axes, c * plane, c * s->places + place % s->places);
     }
 }
 

@@ -417,6 +417,17 @@ def windows(file):
                 "%0 = resize %x {" + ints("sizes", (1, 2) + size) +
                 ", nearest = floor, coordinates = asymmetric}", "ret %0"
             ], [("x", dtype, x)], [(dtype, given(dtype, y.numpy()))], dynamic=False)
+    for dtype in ("i64", "u64", "i8"):  # moved as they are, also those that no double holds
+        x = np.resize(ends(dtype), (1, 2, 3, 5))
+        file.case(f"resize/nearest/ends/{dtype}", [
+            "%0 = resize %x {sizes = [1, 2, 6, 5], nearest = floor, coordinates = asymmetric}",
+            "ret %0"
+        ], [("x", dtype, x)], [(dtype, np.repeat(x, 2, axis=2))], dynamic=False)
+        places = np.array([(-1, -1), (1, 1), (0, -1), (-1, 1)], np.float32).reshape(1, 1, 4, 2)
+        y = x[:, :, [0, 2, 0, 2], [0, 4, 2, 0]][:, :, None]
+        file.case(f"grid_sample/nearest/ends/{dtype}", [
+            "%0 = grid_sample %x, %g {align_corners} : " + f"{dtype}[1, 2, 1, 4]", "ret %0"
+        ], [("x", dtype, x), ("g", "f32", places)], [(dtype, y)])
 
 
 # ---- norms, attention, recurrent layers ----
