@@ -8,8 +8,8 @@ far the variants lie apart is how far another right program may be off; where th
 disagree about an integer, a shape or a NaN, nothing is judged.
 
 A node is run by itself, with optimisations off.  Where ONNX Runtime lacks a node's type,
-narrow floats are widened to f32 for it, doubles are narrowed to f32 and judged as f32s, and
-all else is run by ONNX's own evaluator.
+narrow floats are widened to f32 for it, doubles are narrowed to f32 and judged as f32s, a
+function is run node by node, and all else is run by ONNX's own evaluator.
 """
 
 import warnings
@@ -26,7 +26,7 @@ from binding import CODES, NAMES, NUMPY
 warnings.filterwarnings("ignore")
 onnxruntime.set_default_logger_severity(4)
 
-VARIANTS = 4
+VARIANTS = 6
 # Operands where 0 is a pole, or the end of what is defined; those of Tan are others.
 POLES = {"Div": 1, "Reciprocal": 0, "Log": 0, "Sqrt": 0, "Mod": 1, "Pow": 0, "Tan": 0}
 FACTOR = 6  # times the distance of the variants
@@ -204,6 +204,8 @@ class Step:
             ways.append(("narrowed", lambda: self.narrowed(given)))
         if self.node.op_type == "Gemm" and not kinds & set(FLOATS):
             ways.append(("numpy", lambda: self.product_of_integers))
+        if self.node.domain:
+            ways.append(("nodes", self.open_nodes))
         ways.append(("reference", lambda: self.open_reference(given)))
         for judge, way in ways:
             try:
@@ -218,7 +220,7 @@ class Step:
                                                 "Unsupported")):
                     raise Unjudged(words.splitlines()[0][:160] if words else "?") from None
                 continue
-            self.judge, self.runner = judge, runner
+            self.judge, self.runner = self.judge or judge, runner
             return first
         raise Unjudged("nobody runs it: " + words.splitlines()[0][:120])
 
@@ -252,6 +254,26 @@ class Step:
         a, b, *c = (values[n] for n in self.node.input if n)
         result = (a.T if flips.get("transA") else a) @ (b.T if flips.get("transB") else b)
         return [result + c[0] if c else result]
+
+    def open_nodes(self):
+        """The called function node by node, each by who runs it."""
+        function = next(f for f in self.functions if f.name == self.node.op_type)
+        steps = [Step(n, self.opset, self.functions if n.domain else ())
+                 for n in function.node]
+        fixed = {o for n in function.node if n.op_type == "Constant" for o in n.output}
+
+        def run(values):
+            known = {p: values[n] for p, n in zip(function.input, self.node.input) if n}
+            for step in steps:
+                given = {n: known[n] for n in step.reads}
+                made = step.run(given) if step.runner else step.open(
+                    given, [n for n in step.reads if n in fixed])
+                known.update(zip(step.makes, made))
+                if step.judge == "narrowed":
+                    self.judge = "narrowed"
+            return [known[n] for n in function.output]
+
+        return run
 
     def open_reference(self, given):
         evaluator = ReferenceEvaluator(self.model(given))
@@ -352,6 +374,21 @@ def meet_poles(step, values, made):
     return [np.where(may_be_there, infinite, made[0])]
 
 
+def meet_equals(step, values, made):
+    """The result of Equal where rounding may have parted its operands, or brought them
+    together: numbers that are moved are never equal."""
+    if step.node.op_type != "Equal":
+        return made
+    pair = [[v.astype(np.float64) for v in values[n]] for n in step.node.input]
+    if dtype_of(values[step.node.input[0]][0]) not in FLOATS:
+        return made
+    with np.errstate(all="ignore"):
+        off = sum(np.max([np.abs(v - first) for v in others], axis=0, initial=0)
+                  for first, *others in pair)
+        may_be_equal = (off > 0) & (np.abs(pair[0][0] - pair[1][0]) <= FACTOR * off)
+    return [made[0] ^ may_be_equal]
+
+
 def mark_overflow(array, number):
     """Variants that do not agree about what is not finite."""
     if isinstance(array, list) or dtype_of(array) not in FLOATS:
@@ -369,6 +406,12 @@ def own_flat(step, array):
         return 0.0
     wide = np.abs(array.astype(np.float64))
     return 2 * UNIT[dtype_of(array)] * float(wide.max(initial=0, where=np.isfinite(wide)))
+
+
+def away_from(first, number):
+    """What variant `number` moves away from, or None: a move back hides what the value may be
+    off already, so that only the first pair may make one."""
+    return first if number > 2 and not isinstance(first, list) else None
 
 
 def variants_of(step, values, draw, units_in, units_out, flat=0.0):
@@ -392,15 +435,15 @@ def variants_of(step, values, draw, units_in, units_out, flat=0.0):
         signs.begin(number)
         given = {n: values[n][number] for n in step.reads}
         if units_in:
-            # Half of the variants: a move back would hide what the input may be off.
-            given = {n: move(v, signs, units_in, 0.0, first[n] if number > 2 and (
-                not isinstance(v, list)) else None) for n, v in given.items()}
+            given = {n: move(v, signs, units_in, 0.0, away_from(first[n], number))
+                     for n, v in given.items()}
         try:
             made = step.run(given)
         except Exception as error:
             raise Unjudged(f"not steady: {str(error)[:80]}") from None
         if units_out or flat:
-            made = [move(m, signs, units_out, flat + own_flat(step, m)) for m in made]
+            made = [move(m, signs, units_out, flat + own_flat(step, m),
+                         away_from(r, number)) for m, r in zip(made, results[0])]
         if unsure:
             made = [mark_overflow(m, number) for m in made]
         if unsure and any(dtype_of(v) == "f16" for v in first.values()
@@ -411,7 +454,7 @@ def variants_of(step, values, draw, units_in, units_out, flat=0.0):
         if unsure and number == VARIANTS:
             made = meet_overflow(step, first, results[0], made)
         if number == VARIANTS and not step.functions:
-            made = meet_poles(step, values, made)
+            made = meet_equals(step, values, meet_poles(step, values, made))
         results.append(made)
     return [[result[i] for result in results] for i in range(len(step.makes))]
 

@@ -5,7 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
 import numpy as np
 
-from chain import FLOATS, UNIT, dtype_of
+from chain import F32_UNITS, FLOATS, UNIT, dtype_of
 from graph import Rejected
 from binding import CODES
 from rows import row
@@ -199,6 +199,8 @@ def activation(g, op):
     if op == "Celu" and given.get("alpha") == 0:
         given = {}
     rounds = times_sigmoid if op == "Swish" else LOOSE + (FLAT.get(op, 0),)
+    if op == "Shrink":  # by way of f32 (core/providers/cpu/nn/shrink.h)
+        rounds = lambda x: (F32_UNITS if dtype_of(x) == "f64" else 0, 4)  # noqa: E731
     g.add(op, [g.pick(g.allowed(op))], rounds=rounds, **given)
 
 

@@ -5,7 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
 import numpy as np
 
-from chain import FLOATS, dtype_of
+from chain import FLOATS, UNIT, dtype_of
 from graph import Rejected
 from rows import row
 
@@ -69,7 +69,9 @@ def einsum(g, op):
 @row("Softmax", "LogSoftmax", weight=2)
 def softmax(g, op):
     x = g.pick(g.allowed(op), least=1)
-    g.add(op, [x], rounds=(2, 4, 4e-8 if op == "LogSoftmax" else 0),
+    # Its logarithm is of a sum of 1 or more, of which the last place counts.
+    unit = UNIT["f64" if x.dtype == "f64" else "f32"]
+    g.add(op, [x], rounds=(2, 4, unit if op == "LogSoftmax" else 0),
           **({"axis": g.axis(x)} if g.chance(0.8) else {}))
 
 
@@ -85,7 +87,8 @@ def layer_norm(g, op):
     if g.chance(0.4):
         given["epsilon"] = 1e-3
     outputs = [True] + ([True, True] if g.chance(0.15) and x.dtype == "f32" else [])
-    g.add(op, inputs, outputs, rounds=sums_of(x), **given)
+    g.add(op, inputs, outputs, rounds=lambda x, scale, *_: shifted_by_own(
+        x, scale, range(axis % x.ndim, x.ndim), given.get("epsilon", 1e-5)), **given)
 
 
 @row("RMSNormalization", since=23)
@@ -129,8 +132,9 @@ def shifted(x, scale, centre, deviation):
     if dtype_of(x) not in ("f32", "f64") or not x.size:
         return SUMS
     with np.errstate(all="ignore"):
-        flat = 2**-24 * max(largest_of(x), largest_of(centre)) * largest_of(scale) / (
-            np.min(deviation, initial=np.inf, where=np.isfinite(deviation)))
+        terms = max(1, x.size / max(1, np.size(deviation)))  # one running sum in f32
+        flat = 2**-24 * max(largest_of(x), largest_of(centre)) * largest_of(scale) * max(
+            1, terms**0.5 / 4) / (np.min(deviation, initial=np.inf, where=np.isfinite(deviation)))
     return (*sums_of(x), float(flat) if np.isfinite(flat) else 0.0)
 
 
@@ -298,9 +302,9 @@ def upsample(g, op):
     scales = [1.0, 1.0, g.choice((1.0, 2.0, 1.5)), g.choice((1.0, 2.0, 3.0))]
     mode = {"mode": g.choice(("nearest", "linear"))}
     if g.opset < 9:
-        g.add(op, [x], rounds=(1, 4), scales=scales, **mode)
+        g.add(op, [x], rounds=places_in_f32, scales=scales, **mode)
     else:
-        g.add(op, [x, g.constant(np.array(scales, np.float32))], rounds=(1, 4), **mode)
+        g.add(op, [x, g.constant(np.array(scales, np.float32))], rounds=places_in_f32, **mode)
 
 
 @row("Resize", since=10, weight=2)
@@ -309,7 +313,7 @@ def resize(g, op):
     steps = [1.0, 1.0] + [g.choice((0.5, 1.0, 1.5, 2.0, 2.5, 0.7)) for _ in x.shape[2:]]
     scales = g.constant(np.array(steps, np.float32))
     mode = g.choice(("nearest", "nearest", "linear", "cubic"))
-    rounds = (0, 0) if mode == "nearest" else (1, 8)
+    rounds = (0, 0) if mode == "nearest" else places_in_f32
     if g.opset < 11:
         mode = "nearest" if mode == "nearest" else "linear"
         g.add(op, [x, scales], rounds=rounds, mode=mode)
@@ -348,6 +352,18 @@ def cubic_weights(x, grid):
     return 4, 8, min(2.0**-22 * largest_of(x), 1e30)
 
 
+def linear_weights(x, grid):
+    """What the last place of a place is, also of one at 0, times the elements there."""
+    return 4, 8, min(2.0**-24 * max(x.shape[2:]) * largest_of(x), 1e30)
+
+
+def places_in_f32(x, *_):
+    """Of doubles, whose places ONNX Runtime has in f32 (core/providers/cpu/tensor/upsample.cc)."""
+    if dtype_of(x) != "f64":
+        return 1, 8
+    return 1, 8, min(2.0**-22 * max(x.shape[2:]) * largest_of(x), 1e30)
+
+
 @row("GridSample", since=16)
 def grid_sample(g, op):
     x = pick_image(g, op, lambda v: v.rank == 4 and v.size > 0)
@@ -358,8 +374,8 @@ def grid_sample(g, op):
     modes = ("linear", "nearest", "cubic") if g.opset >= 20 else (
         "bilinear", "nearest", "bicubic")
     mode = g.choice(modes)
-    g.add(op, [x, grid], rounds=cubic_weights if "cubic" in mode else (4, 8), mode=mode,
-          align_corners=g.between(0, 1), padding_mode=g.choice(("zeros", "border", "reflection")))
+    g.add(op, [x, grid], rounds=cubic_weights if "cubic" in mode else
+          linear_weights if "linear" in mode else (4, 8), mode=mode, align_corners=g.between(0, 1), padding_mode=g.choice(("zeros", "border", "reflection")))
 
 
 # ---- reductions ----

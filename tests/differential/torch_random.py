@@ -165,4 +165,5 @@ def main():
     return 1 if report.wrong else 0
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())
