@@ -139,6 +139,58 @@ static ig_status fill_iota(const value_text *v, ig_str step, ig_tensor *out) {
     return IG_OK;
 }
 
+/* ---- bags ---- */
+
+/* Where bag number `index` of `bags` begins that share `total` items: a place drawn
+ * from its even part of them, so that places ascend.  The last bag ends with the
+ * items. */
+static double begin_of_bag(uint64_t *state, int64_t index, int64_t bags, double total) {
+    double unit = (double)(next_random(state) >> 11) * 0x1p-53;
+    double place = floor(total * (((double)index + unit) / (double)bags));
+    return index == 0 ? 0 : index < bags ? fmin(place, total) : total;
+}
+
+/* Reads ":TOTAL". */
+static ig_status read_total(const value_text *v, ig_str text, double *out_total) {
+    bool is_number = text.size > 1 && text.data[0] == ':' &&
+                     ig_str_to_f64((ig_str){ text.data + 1, text.size - 1 }, out_total);
+    return is_number && *out_total >= 0 && *out_total == floor(*out_total) &&
+                   *out_total <= 0x1p53
+               ? IG_OK
+               : report_value(v, "has no count of items behind it, as offsets:640");
+}
+
+static ig_status fill_places(const value_text *v, ig_str text, int64_t bags,
+                             ig_tensor *out) {
+    double total;
+    IG_TRY(read_total(v, text, &total));
+    uint64_t state = ig_hash_bytes(out->dims, sizeof out->dims, 2);
+    for (int64_t i = 0; i < out->count; i++) {
+        IG_TRY(set_generated(v, out, i, begin_of_bag(&state, i, bags, total)));
+    }
+    return IG_OK;
+}
+
+static ig_status fill_begins(const value_text *v, ig_str total, ig_tensor *out) {
+    return fill_places(v, total, out->count, out);
+}
+
+static ig_status fill_offsets(const value_text *v, ig_str total, ig_tensor *out) {
+    return fill_places(v, total, out->count - 1, out);
+}
+
+static ig_status fill_lengths(const value_text *v, ig_str text, ig_tensor *out) {
+    double total, before = 0;
+    IG_TRY(read_total(v, text, &total));
+    uint64_t state = ig_hash_bytes(out->dims, sizeof out->dims, 2);
+    for (int64_t i = 1; i <= out->count; i++) {
+        double end = begin_of_bag(&state, i, out->count, total);
+        IG_TRY(set_generated(v, out, i - 1, end - before));
+        before = end;
+    }
+    return IG_OK;
+}
+
 /* ---- elements ---- */
 
 static void set_text(const value_text *v, ig_tensor *out, int64_t index, ig_str text) {
@@ -227,7 +279,11 @@ static ig_status read_typed(const value_text *v, ig_tensor *out) {
     static const struct {
         const char *word;
         ig_status (*fill)(const value_text *v, ig_str rest, ig_tensor *out);
-    } generators[] = { { "random", fill_random }, { "iota", fill_iota } };
+    } generators[] = { { "random", fill_random },
+                       { "iota", fill_iota },
+                       { "begins", fill_begins },
+                       { "offsets", fill_offsets },
+                       { "lengths", fill_lengths } };
     for (size_t i = 0; i < IG_COUNT_OF(generators); i++) {
         size_t length = strlen(generators[i].word);
         if (ig_str_starts(v->content, generators[i].word)) {

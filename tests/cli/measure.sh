@@ -110,6 +110,63 @@ check "and so does profile" 0 " step  name" "$ingot" profile "$tmp/list.ig" \
     --seconds 0.02 --input 's=[[1, 2], []]' --input 'x=f32[1]=4'
 check "bench runs sessions side by side" 0 "\"sessions\": 2" \
     "$ingot" bench "$tmp/product.ig" --sessions 2 --seconds 0.02 --json
+
+# Bags: where they begin is drawn, and the batch counts rows.
+cat >"$tmp/jagged.ig" <<'IG'
+module @jagged {
+  weight @t : f32[8, 4] = splat(1)
+  graph @main(%v: i64[V], %o: i64[B]) -> (f32[B, 4] "y") {
+    %0 = bag @t, %v, %o {operands = [1], pool = [sum], last = [ids]} : f32[B, 4]
+    ret %0
+  }
+}
+IG
+cat >"$tmp/keyed.ig" <<'IG'
+module @keyed {
+  weight @t : f32[8, 4] = splat(1)
+  graph @main(%v: i64[V], %l: i64[B]) -> (f32[B, 4] "y") {
+    %0 = cumsum %l {axis = 0, complete, rising} : i64[B + 1]
+    %1 = slice %0 {starts = [0], sizes = [B]} : i64[B]
+    %2 = bag @t, %v, %1 {operands = [1], pool = [sum], last = [ids]} : f32[B, 4]
+    ret %2
+  }
+}
+IG
+cat >"$tmp/id.ig" <<'IG'
+module @id {
+  graph @main(%x: i64[N]) -> (i64[N] "y") {
+    ret %x
+  }
+}
+IG
+mkdir "$tmp/keyed_in"
+"$ingot" run "$tmp/id.ig" --input 'x=i64[7]=1' --outputs "$tmp/keyed_in/v.npy"
+"$ingot" run "$tmp/id.ig" --input 'x=i64[3]=2,4,1' --outputs "$tmp/keyed_in/l.npy"
+check "offsets are rows of the batch" 0 '"batch": 6,' "$ingot" bench "$tmp/jagged.ig" \
+    --batch 6 --seconds 0.01 --json
+check "of as many ids as is said" 0 '"batch": 6,' "$ingot" bench "$tmp/jagged.ig" \
+    --batch 6 --dim 'V=10*batch' --seconds 0.01 --json
+check "lengths are, too" 0 '"batch": 6,' "$ingot" bench "$tmp/keyed.ig" --batch 6 \
+    --seconds 0.01 --json
+check "and what is given whole" 0 '"batch": 3,' "$ingot" bench "$tmp/keyed.ig" \
+    --inputs "$tmp/keyed_in" --seconds 0.01 --json
+check "several models share a table" 0 "$tmp/keyed.ig" "$ingot" bench "$tmp/product.ig" \
+    "$tmp/keyed.ig" --batch 2 --seconds 0.01
+holds "with one head" [ "$(grep -c '^model .* batch' "$tmp/out")" = 1 ]
+check "or a list of points" 0 '"model": "'"$tmp/product.ig"'"' "$ingot" bench \
+    "$tmp/product.ig" "$tmp/keyed.ig" --batch 2 --seconds 0.01 --json
+check "ranks measure one" 2 "measure one model" "$ingot" bench "$tmp/product.ig" \
+    "$tmp/keyed.ig" --ranks 2
+for given in 'offsets:10 0 [0-9 ]* 10$' 'begins:10 0 [0-9 ]*$' 'lengths:10 [0-9 ]*$'; do
+    "$ingot" run "$tmp/id.ig" --input "x=i64[5]=${given%% *}" >"$tmp/drawn"
+    holds "${given%% *} is made" grep -q "^  ${given#* }" "$tmp/drawn"
+done
+holds "lengths make the whole" "$python" -c '
+import sys
+assert sum(map(int, open(sys.argv[1]).read().split("\n")[1].split())) == 10' "$tmp/drawn"
+check "of how many is told" 3 "has no count of items behind it" "$ingot" run "$tmp/id.ig" \
+    --input 'x=i64[5]=offsets'
+
 interrupt 1 "$ingot" bench "$tmp/product.ig" --batch 1,2,3 --seconds 60 -q \
     >"$tmp/table" 2>&1
 holds "Ctrl-C ends a measurement with 130" [ $? = 130 ]

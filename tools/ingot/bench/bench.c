@@ -218,7 +218,7 @@ static ig_status run_batches(const settings *given, const model *m, bench_table 
 /* Arguments that are given whole have one batch size, which they say. */
 static ig_status bench_model(const settings *given, const model *m,
                              bound_inputs *values, message *why) {
-    bench_table table = { .given = given };
+    bench_table *table = given->table;
     if (given->trace && !m->ahead) {
         snprintf(why->text, sizeof why->text,
                  "--trace is of artifacts whose tables lie in stores; ingot profile "
@@ -226,17 +226,33 @@ static ig_status bench_model(const settings *given, const model *m,
         return wrong_usage();
     }
     progress_clear();
-    subject_read(given->arguments.items[0], m->program, &table.what);
-    ig_status status = values->is_bound
-                           ? run_threads(given, m, &values->with,
-                                         batch_of_call(m, &values->with), &table, why)
-                           : run_batches(given, m, &table, why);
-    bench_table_end(&table);
-    return status;
+    subject_read(given->arguments.items[0], m->program, &table->what);
+    if (table->name_columns) {
+        table->what.model = given->arguments.items[0];
+    }
+    return values->is_bound ? run_threads(given, m, &values->with,
+                                          batch_of_call(m, &values->with), table, why)
+                            : run_batches(given, m, table, why);
 }
 
-static int bench_named_model(const settings *given) {
-    return work_on_model(given, bench_model);
+/* One after the other; the first that fails ends the table. */
+static int bench_named_models(const settings *given) {
+    bench_table table = { .given = given };
+    settings own = *given;
+    own.table = &table;
+    for (size_t i = 0; i < given->arguments.count && given->arguments.count > 1; i++) {
+        int columns = (int)strlen(given->arguments.items[i]);
+        table.name_columns = columns > table.name_columns ? columns
+                                                          : table.name_columns;
+    }
+    int exit_status = 0;
+    for (size_t i = 0; i < given->arguments.count && exit_status == 0; i++) {
+        own.arguments.items = given->arguments.items + i;
+        own.arguments.count = 1;
+        exit_status = work_on_model(&own, bench_model);
+    }
+    bench_table_end(&table);
+    return exit_status;
 }
 
 static int run_bench(const settings *given) {
@@ -248,22 +264,26 @@ static int run_bench(const settings *given) {
         return complain(EXIT_USAGE,
                         "--ranks goes without --sessions and --interpreters");
     }
+    if (given->arguments.count > 1 && (has_ranks || given->interpreters)) {
+        return complain(EXIT_USAGE, "--ranks and --interpreters measure one model");
+    }
     return given->interpreters ? bench_interpreters(given)
-                               : ranks_work(given, bench_named_model);
+                               : ranks_work(given, bench_named_models);
 }
 
 const verb verb_bench = {
     .name = "bench",
-    .arguments = "MODEL [--batch 1,64,1024] [--threads 1,2]",
+    .arguments = "MODEL… [--batch 1,64,1024] [--threads 1,2]",
     .help = "measures how long calls take",
     .details =
-        "Reals are random and whole numbers zero unless --input says otherwise. "
-        "The first extent of the first input is the batch; other open extents are "
-        "as large unless --dim says otherwise. TorchScript models take --input and "
+        "Reals are random and whole numbers zero unless --input says otherwise; offsets "
+        "and lengths of bags are drawn. The first extent of the first input is the batch "
+        "(of bags, their rows); other open extents are as large unless --dim says "
+        "otherwise. TorchScript models take --input and "
         "--inputs as ingot run does. With --ranks, or started by mpirun, all ranks call "
         "in step, each with a batch of its own; times are rank 0's, samples those of all.",
     .options = options,
     .min_arguments = 1,
-    .max_arguments = 1,
+    .max_arguments = 64,
     .run = run_bench,
 };

@@ -46,9 +46,10 @@ typedef struct settings {
     text_list arguments; /* positional */
     const char *group;   /* of a rank: as ig_group_open takes it */
     int64_t ranks, timeout, chunks;
-    const char *made_of; /* no option: what reshard notes in an artifact */
-    int64_t world;       /* of a rank: of how many it is one; or 0 */
-    bool is_silent;      /* a rank that leaves the output to rank 0 */
+    const char *made_of;       /* no option: what reshard notes in an artifact */
+    int64_t world;             /* of a rank: of how many it is one; or 0 */
+    struct bench_table *table; /* of bench: of all models that it measures */
+    bool is_silent;            /* a rank that leaves the output to rank 0 */
 } settings;
 
 typedef enum option_kind {

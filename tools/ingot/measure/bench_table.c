@@ -50,26 +50,43 @@ static void put_json_point(const bench_table *table, const bench_point *p) {
 
 /* ---- text and Markdown ---- */
 
+static void print_text_head(const bench_table *table, const char *const *columns) {
+    putchar('\n');
+    if (table->name_columns) {
+        printf("%-*s ", table->name_columns, "model");
+    }
+    printf("%8s %7s %8s %10s %10s %10s %10s %12s %14s\n", columns[0], columns[1],
+           columns[2], columns[3], columns[4], columns[5], columns[6], columns[7],
+           columns[8]);
+}
+
 static void print_head(const bench_table *table, bool is_markdown) {
     static const char *const columns[] = { "batch",  "threads", "sessions",
                                            "p50 µs", "p90 µs",  "p99 µs",
                                            "min µs", "calls/s", "samples/s" };
-    subject_print(&table->what);
-    fputs(is_markdown ? "\n\n|" : "\n", stdout);
+    subject_print(&table->what, table->name_columns == 0);
     if (!is_markdown) {
-        printf("%8s %7s %8s %10s %10s %10s %10s %12s %14s\n", columns[0], columns[1],
-               columns[2], columns[3], columns[4], columns[5], columns[6], columns[7],
-               columns[8]);
+        print_text_head(table, columns);
         return;
     }
+    fputs(table->name_columns ? "\n\n| model |" : "\n\n|", stdout);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         printf(" %s |", columns[i]);
     }
-    fputs("\n|", stdout);
+    fputs(table->name_columns ? "\n|---|" : "\n|", stdout);
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         fputs("---:|", stdout);
     }
     putchar('\n');
+}
+
+static void print_name(const bench_table *table, bool is_markdown) {
+    if (table->name_columns) {
+        int length = (int)strlen(table->what.model);
+        fputs(is_markdown ? "| " : "", stdout);
+        put_plain(stdout, table->what.model);
+        printf("%*s", is_markdown ? 1 : table->name_columns - length + 1, "");
+    }
 }
 
 static void print_row(const bench_table *table, const bench_point *p,
@@ -79,6 +96,7 @@ static void print_row(const bench_table *table, const bench_point *p,
     if (table->rows == 0) {
         print_head(table, is_markdown);
     }
+    print_name(table, is_markdown);
     printf(is_markdown
                ? "| %lld | %d | %zu | %.2f | %.2f | %.2f | %.2f | %.0f | %.0f |\n"
                : "%8lld %7d %8zu %9.2f %9.2f %9.2f %9.2f %12.0f %14.0f\n",

@@ -18,8 +18,9 @@ typedef struct bench_point {
 
 typedef struct bench_table {
     const settings *given; /* json, format */
-    subject what;
-    size_t rows; /* printed so far */
+    subject what;          /* the model at hand */
+    int name_columns;      /* of the longest name; 0: one model, which has no column */
+    size_t rows;           /* printed so far */
 } bench_table;
 
 /* Prints the point as soon as it is known; the first brings the head of the table. */

@@ -33,9 +33,12 @@ void subject_read(const char *path, const ig_program *program, subject *out) {
     read_cpu_name(out->cpu, sizeof out->cpu);
 }
 
-void subject_print(const subject *what) {
-    put_plain(stdout, what->model);
-    printf(", ingot %s, level %s, ", what->build, what->level);
+void subject_print(const subject *what, bool with_model) {
+    if (with_model) {
+        put_plain(stdout, what->model);
+        fputs(", ", stdout);
+    }
+    printf("ingot %s, level %s, ", what->build, what->level);
     put_plain(stdout, what->cpu);
 }
 

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/model/extent.h"
 
+#include "tools/ingot/model/jagged.h"
+
 #include <ctype.h>
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -58,12 +60,28 @@ static size_t find_dim_of_family(const extents *with, const char *name) {
     return is_member ? find_dim(with, family) : with->dims.count;
 }
 
+/* -1 where the number is too large, or the name has no multiple. */
+static int64_t scaled_value(const extents *with, const char *name) {
+    for (size_t i = 0; i < with->scaled_count; i++) {
+        int64_t value;
+        if (strcmp(with->scaled[i].symbol, name) == 0) {
+            return __builtin_mul_overflow(with->batch, with->scaled[i].factor, &value)
+                       ? -1
+                       : value;
+        }
+    }
+    return -1;
+}
+
 static int64_t value_of(const reader *r, const char *name) {
     const extents *with = r->with;
     bool is_batch = with->batch_symbol && strcmp(name, with->batch_symbol) == 0;
     size_t found = r->depth < DEPTH ? find_dim(with, name) : with->dims.count;
     if (found == with->dims.count && r->depth < DEPTH) {
         found = find_dim_of_family(with, name);
+    }
+    if (found == with->dims.count && scaled_value(with, name) >= 0) {
+        return scaled_value(with, name);
     }
     if (found == with->dims.count) {
         return is_batch || strcmp(name, "batch") == 0 || r->depth == 0 ? with->batch
@@ -227,11 +245,38 @@ static const char *first_symbol(const char *type, size_t *out_length) {
     return bracket + 1;
 }
 
-/* The input whose first extent is open; the count of inputs when none is. */
-static size_t batch_input(const model *m) {
-    size_t index = 0, length = 0;
-    for (; index < model_input_count(m) && length == 0; index += length == 0) {
-        first_symbol(model_input_type(m, index), &length);
+static bool has_open_extent(const model *m, size_t index) {
+    size_t length;
+    first_symbol(model_input_type(m, index), &length);
+    return length > 0;
+}
+
+/* Is input number `index` lengths or offsets, or the items of some? */
+static bool is_of_bags(const model *m, size_t index) {
+    bool is_it = jagged_of(m, index).form != JAGGED_NONE;
+    for (size_t i = 0; i < model_input_count(m) && !is_it; i++) {
+        jagged bags = jagged_of(m, i);
+        is_it = bags.form != JAGGED_NONE && bags.items == index;
+    }
+    return is_it;
+}
+
+/* The first input whose first extent is the batch, which is open unless `is_fixed`: of
+ * bags it is one that counts their rows; the count of inputs when there is none. */
+static size_t batch_input(const model *m, bool is_fixed) {
+    size_t count = model_input_count(m), index = count;
+    for (size_t i = 0; i < count && index == count; i++) {
+        bool may_be = is_fixed || has_open_extent(m, i);
+        index = may_be && !is_of_bags(m, i) ? i : index;
+    }
+    for (size_t i = 0; i < count && index == count; i++) {
+        jagged bags = jagged_of(m, i);
+        bool may_be = is_fixed || has_open_extent(m, i);
+        bool counts_rows = bags.keys || bags.form == JAGGED_OFFSETS;
+        index = may_be && counts_rows ? i : index;
+    }
+    for (size_t i = 0; i < count && index == count; i++) {
+        index = is_fixed || has_open_extent(m, i) ? i : index;
     }
     return index;
 }
@@ -245,8 +290,29 @@ static int64_t fixed_batch(const model *m) {
                : 1;
 }
 
+static void add_scaled(extents *out, const model *m, size_t index, int64_t factor) {
+    size_t length;
+    const char *symbol = first_symbol(model_input_type(m, index), &length);
+    if (length) {
+        out->scaled[out->scaled_count++] =
+            (scaled_extent){ text_of("%.*s", (int)length, symbol), factor };
+    }
+}
+
+static void find_scaled(extents *out, const model *m) {
+    size_t count = model_input_count(m);
+    out->scaled = need(calloc(2 * count + 1, sizeof *out->scaled));
+    for (size_t i = 0; i < count; i++) {
+        jagged bags = jagged_of(m, i);
+        if (bags.form != JAGGED_NONE && bags.keys) {
+            add_scaled(out, m, i, bags.keys);
+            add_scaled(out, m, bags.items, bags.keys);
+        }
+    }
+}
+
 bool extents_init(extents *out, const model *m, int64_t batch, text_list dims) {
-    size_t index = batch_input(m), length = 0;
+    size_t index = batch_input(m, false), length = 0;
     bool is_open = index < model_input_count(m);
     const char *symbol = is_open ? first_symbol(model_input_type(m, index), &length)
                                  : "";
@@ -257,6 +323,7 @@ bool extents_init(extents *out, const model *m, int64_t batch, text_list dims) {
                                           : fixed_batch(m),
                       .dims = dims,
                       .is_dim_used = need(calloc(dims.count + 1, sizeof(bool))) };
+    find_scaled(out, m);
     if (is_open || batch < 0 || batch == fixed_batch(m)) {
         return true;
     }
@@ -266,6 +333,10 @@ bool extents_init(extents *out, const model *m, int64_t batch, text_list dims) {
 }
 
 void extents_fini(extents *which) {
+    for (size_t i = 0; i < which->scaled_count; i++) {
+        free(which->scaled[i].symbol);
+    }
+    free(which->scaled);
     free(which->batch_symbol);
     free(which->is_dim_used);
     *which = (extents){ 0 };
@@ -287,9 +358,12 @@ bool extents_check_dims(const extents *with, const model *m) {
 }
 
 int64_t batch_of_call(const model *m, const call *with) {
-    size_t index = batch_input(m);
-    index = index < with->count ? index : 0;
-    return index < with->count && with->inputs[index].rank > 0
-               ? with->inputs[index].dims[0]
-               : 1;
+    size_t index = batch_input(m, false);
+    index = index < with->count ? index : batch_input(m, true);
+    if (index >= with->count || with->inputs[index].rank == 0) {
+        return 1;
+    }
+    jagged bags = jagged_of(m, index);
+    int64_t entries = with->inputs[index].dims[0] - (bags.form == JAGGED_OFFSETS);
+    return entries / (bags.keys ? bags.keys : 1);
 }

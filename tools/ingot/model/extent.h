@@ -5,12 +5,21 @@
 
 #include "tools/ingot/model/call.h"
 
-/* Values of symbols: `batch` for the model's batch symbol, then the first of
- * `dims` ("PATTERN=EXPRESSION") whose pattern fits, else `batch` again. */
+/* An extent that is so many times the batch unless --dim says otherwise: of lengths key
+ * by key, and of the items that they count. */
+typedef struct scaled_extent {
+    char *symbol;
+    int64_t factor;
+} scaled_extent;
+
+/* Values of symbols: the first of `dims` ("PATTERN=EXPRESSION") whose pattern fits,
+ * else a multiple of `batch`, mostly `batch` itself. */
 typedef struct extents {
-    char *batch_symbol; /* the first extent of the first input that leaves it open; or
-                         * NULL */
+    char *batch_symbol; /* the first extent of the first input that leaves it open, of
+                         * lengths where there is no other; or NULL */
     int64_t batch;
+    scaled_extent *scaled;
+    size_t scaled_count;
     text_list dims;    /* borrowed */
     bool *is_dim_used; /* of each item of `dims`: did its pattern fit a name? */
 } extents;

@@ -3,6 +3,7 @@
 #include "tools/ingot/values/inputs.h"
 
 #include "tools/ingot/cli/streams.h"
+#include "tools/ingot/model/jagged.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -185,7 +186,41 @@ static char *typed_text(const char *type, const char *value) {
     return text;
 }
 
-/* Reals are random, whole numbers zero, unless something else is given. */
+/* The type of `TYPE=VALUE`, else the model's, with numbers; NULL after a message. */
+static char *type_of_input(const settings *given, const model *m, size_t index,
+                           const extents *with) {
+    const char *value = given_value(given, model_input_name(m, index));
+    const char *equals = value ? strchr(value, '=') : NULL;
+    char *own = equals ? text_of("%.*s", (int)(equals - value), value) : NULL;
+    char *whole = type_with_extents(with, own ? own : model_input_type(m, index));
+    free(own);
+    return whole;
+}
+
+/* Reals are random, whole numbers zero; where bags begin is drawn, so that they share
+ * all items.  NULL after a message. */
+static char *usual_text(const settings *given, const model *m, size_t index,
+                        const extents *with) {
+    static const char *const words[] = { [JAGGED_LENGTHS] = "lengths",
+                                         [JAGGED_BEGINS] = "begins",
+                                         [JAGGED_OFFSETS] = "offsets" };
+    const char *type = model_input_type(m, index);
+    jagged bags = jagged_of(m, index);
+    if (bags.form != JAGGED_NONE) {
+        char *items = type_of_input(given, m, bags.items, with);
+        const char *count = items ? strchr(items, '[') : NULL;
+        char *text = count ? text_of("%s:%lld", words[bags.form],
+                                     strtoll(count + 1, NULL, 10))
+                           : NULL;
+        free(items);
+        return text;
+    }
+    while (holds_items(type)) {
+        type += 4;
+    }
+    return text_of(is_real(type) ? "random" : "0");
+}
+
 static char *value_text(const settings *given, const model *m, size_t index,
                         const extents *with) {
     const char *value = given_value(given, model_input_name(m, index));
@@ -193,18 +228,12 @@ static char *value_text(const settings *given, const model *m, size_t index,
         return text_of("%s", value);
     }
     const char *equals = value ? strchr(value, '=') : NULL;
-    char *own = equals ? text_of("%.*s", (int)(equals - value), value) : NULL;
-    const char *type = own ? own : model_input_type(m, index);
-    char *whole = type_with_extents(with, type);
-    const char *inner = type;
-    while (holds_items(inner)) {
-        inner += 4;
-    }
-    const char *usual = is_real(inner) ? "random" : "0";
-    const char *chosen = equals ? equals + 1 : value ? value : usual;
-    char *text = whole ? typed_text(whole, chosen) : NULL;
-    free(own);
+    char *whole = type_of_input(given, m, index, with);
+    char *chosen = value ? text_of("%s", equals ? equals + 1 : value)
+                         : usual_text(given, m, index, with);
+    char *text = whole && chosen ? typed_text(whole, chosen) : NULL;
     free(whole);
+    free(chosen);
     return text;
 }
 

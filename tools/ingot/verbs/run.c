@@ -41,7 +41,8 @@ static const option_row options[] = {
 
 static const char details[] =
     "VALUE is @FILE.npy, @FILE.pb, f32[2,3]=1,2,3,4,5,6, i64[4]=0 (one number fills), "
-    "f32[8,13]=random, i64[8]=random:0:100, i64[8]=iota:4 (0, 4, 8 …) or JSON "
+    "f32[8,13]=random, i64[8]=random:0:100, i64[8]=iota:4 (0, 4, 8 …), "
+    "i64[9]=offsets:40 (begins, lengths: of bags with 40 items) or JSON "
     "([[1, 2], [3, 4]]). Of ONNX an input that has an initializer may be left out. "
     "For TorchScript also numbers, true, false, none, \"text\", "
     "kjt:keys=a,b;lengths=1,2;values=5,6,7 (kt and jt alike), and trees in JSON or "
