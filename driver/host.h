@@ -37,7 +37,7 @@ typedef struct ig_module_results {
 
 ig_driver *ig_driver_of(ig_context *context);
 ig_module_results *ig_driver_module(ig_module *module);
-/* An emptied arena for what the next call on `module` hands out. */
+/* An emptied arena for the results of the next call on `module`. */
 ig_arena *ig_driver_results(ig_module *module);
 
 /* The graph that a module is run by; NULL when it has none. */
@@ -54,8 +54,8 @@ void ig_driver_message(ig_context *context, int severity, const char *text);
 
 /* Runs `work` with a recovery point: exhausted memory unwinds to here and becomes
  * IG_LIMIT with a message.  Every public function that can fail goes through it, and
- * when what the call made is destroyed, through ig_driver_settle: that frees what
- * frames owned which the unwinding jumped over. */
+ * when the call's result is destroyed, through ig_driver_settle: that frees what frames
+ * owned which the unwinding jumped over. */
 ig_status ig_driver_guard(ig_context *context, ig_status (*work)(void *arguments),
                           void *arguments);
 ig_status ig_driver_settle(ig_context *context, ig_status status);

@@ -57,7 +57,7 @@ uint32_t ig_graph_add_input(ig_graph *graph, const char *name, const ig_type *ty
     return count;
 }
 
-/* What the graph returns from now on, its states behind. */
+/* The graph's results from now on, its states after them. */
 void ig_graph_return(ig_graph *graph, ig_value *const *values, const char *const *names,
                      size_t count) {
     ig_op *ret = graph->body.last;
@@ -94,7 +94,7 @@ ig_status ig_graph_return_more(ig_graph *graph, ig_value *const *values,
     }
     const ig_attr in_place = ret->attrs[IG_ret_in_place];
     ig_graph_return(graph, results, result_names, count);
-    if (in_place.kind == IG_ATTR_INTS) { /* no state stands in place */
+    if (in_place.kind == IG_ATTR_INTS) { /* no state is in place */
         size_t all_count = count + graph->state_count;
         int64_t *all = IG_NEW_ARRAY(&module->arena, int64_t, all_count);
         for (size_t i = 0; i < all_count; i++) {

@@ -9,15 +9,15 @@ bool ig_type_has_floats(const ig_type *type);
  * (reported): there is none, several, or it is not of floats. */
 ig_status ig_graph_find_output(const ig_graph *graph, const char *name,
                                uint32_t *out_index);
-/* A new argument of an entry behind all others, of that type; its number.  Inputs are
+/* A new argument of an entry after all others, of that type; its number.  Inputs are
  * flat then. */
 uint32_t ig_graph_add_input(ig_graph *graph, const char *name, const ig_type *type);
 /* The graph of an entry gives `values`, by these names, in place of its own outputs and
  * in front of its states; they are flat then.  Names are the module's. */
 void ig_graph_return(ig_graph *graph, ig_value *const *values, const char *const *names,
                      size_t count);
-/* The graph of an entry gives `values`, by these names, behind its own outputs and in
- * front of its states; its outputs are flat then.  Names are the module's.  IG_LIMIT
+/* The graph of an entry gives `values`, by these names, after its own outputs and
+ * before its states; its outputs are flat then.  Names are the module's.  IG_LIMIT
  * (reported) for more than a graph can have. */
 ig_status ig_graph_return_more(ig_graph *graph, ig_value *const *values,
                                const char *const *names, size_t count);

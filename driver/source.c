@@ -26,7 +26,7 @@ const char *ig_source_of(ig_arena *arena, const ig_module *module, uint32_t loc)
     }
     ig_diagnostic said = { .where = where };
     size_t size = ig_diagnostic_format(&said, text, sizeof text);
-    /* "node 12 'conv1' (Conv): note: " without what follows the place. */
+    /* "node 12 'conv1' (Conv): note: " without the words after the place. */
     static const char ending[] = ": note: ";
     size_t tail = sizeof ending - 1;
     bool is_whole = size >= tail && strcmp(text + size - tail, ending) == 0;

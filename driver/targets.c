@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Targets of one family stand next to each other, families in the order in which they
+/* Targets of one family are neighbours, families in the order in which they
  * were named. */
 static void insert_target(const ig_target *target, ig_target_list *out) {
     uint32_t at = out->count;
@@ -71,8 +71,8 @@ static ig_status add_all_of(ig_context *context, ig_family family,
     return IG_OK;
 }
 
-/* "cuda:sm_80" of the level "sm_80" behind "cuda:…"; a level that has a family's name
- * in front, or stands behind a CPU's, is the whole name. */
+/* "cuda:sm_80" of the level "sm_80" after "cuda:…"; a level that has a family's name in
+ * front, or comes after a CPU's, is the whole name. */
 static ig_str whole_name(ig_str level, bool is_cuda, char *room, size_t size) {
     bool is_whole = memchr(level.data, ':', level.size) != NULL;
     if (is_whole || !is_cuda) {

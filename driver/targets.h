@@ -10,7 +10,7 @@ enum { IG_LEVELS = 16 };
 
 /* The levels that a target text such as "cpu:v3,v4" or "cpu,cuda:sm_80,sm_90a+ptx"
  * names; NULL: the host's best.  A name without a family is of the family before it
- * (the first one: cpu).  Those of one family stand together. */
+ * (the first one: cpu).  Those of one family are neighbours. */
 typedef struct ig_target_list {
     const ig_target *targets[IG_LEVELS];
     uint32_t count;

@@ -1,10 +1,10 @@
 /* A module as a text file, with its constants beside it.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Two files cannot be replaced at once.  That of the constants is called after what is
- * in it and written first; then the text, which names it, is renamed into place; then
- * older ones go.  So a text always stands beside its constants.  It also holds a hash
- * of each, so that it runs with no others. */
+ * Two files cannot be replaced at once.  That of the constants is named by its content
+ * and written first; then the text, which names it, is renamed into place; then older
+ * ones go.  So a text is always beside its constants.  It also holds a hash of each, so
+ * that it runs with no others. */
 #include "driver/host.h"
 #include "ir/semantics/used.h"
 #include "ir/text/text.h"
@@ -19,7 +19,7 @@ typedef struct text_file {
     ig_module *copy;
     const char *weights; /* path of the constants' file */
     IG_VEC(ig_file_part) parts;
-    IG_VEC(ig_data *) moved; /* constants that these are, each behind a gap */
+    IG_VEC(ig_data *) moved; /* constants that these are, each after a gap */
     int64_t size;            /* of these */
 } text_file;
 
@@ -45,7 +45,7 @@ static void move_constant(text_file *file, ig_data *data) {
     file->size = data->offset + data->size;
 }
 
-/* Calls the constants' file after their bytes and where these stand. */
+/* Names the constants' file by their bytes and positions. */
 static void name_weights(text_file *file) {
     uint64_t hash = 0;
     for (size_t i = 0; i < file->parts.count; i++) {

@@ -6,7 +6,7 @@
  *     [zip64 end, its locator]               when 16 or 32 bits do not hold a number
  *     end                                    the last 22 bytes of the file
  *
- * We start at the end, and believe nothing: every record must lie inside the file, and
+ * We start at the end, and believe nothing: every record must be inside the file, and
  * the two headers of an entry must agree.
  */
 #include "runtime/container.h"
@@ -45,7 +45,7 @@ typedef struct directory {
     uint64_t offset, size, count;
 } directory;
 
-/* The zip64 end record, when its locator stands before the end record at `end`. */
+/* The zip64 end record, when its locator precedes the end record at `end`. */
 static const char *read_end64(ig_str file, uint64_t end, directory *dir) {
     const char *locator = end < IG_ZIP_LOCATOR_BYTES
                               ? NULL
@@ -91,7 +91,7 @@ typedef struct record {
     uint64_t bytes; /* of the whole record */
 } record;
 
-/* Replaces what the 32-bit fields could not hold by the zip64 extra field. */
+/* Replaces values too large for the 32-bit fields by those of the zip64 extra field. */
 static bool read_extra64(const char *extra, uint64_t size, record *r) {
     uint64_t *const fields[] = { &r->size, &r->packed, &r->local };
     while (size >= 4) {

@@ -1,7 +1,7 @@
 /* The zip around an artifact: finds stored entries in a mapped file.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Reads what the driver writes and nothing more general: stored entries, no encryption,
+ * Reads the driver's files and nothing more general: stored entries, no encryption,
  * no comment after the directory, zip64 where a size or offset needs it.
  */
 #ifndef IG_RUNTIME_CONTAINER_H

@@ -33,7 +33,7 @@
 
 typedef struct ig_device_verbs ig_device_verbs;
 
-/* The first member of what a family keeps about one open device. */
+/* The first member of a family's record of one open device. */
 typedef struct ig_device {
     const ig_device_verbs *verbs;
 } ig_device;
@@ -121,7 +121,7 @@ typedef uint64_t ig_ticket;
 enum { IG_RUN_IDLE, IG_RUN_ACTIVE, IG_RUN_CANCELLED, IG_RUN_COMMITTED };
 
 typedef struct ig_queue_options {
-    ig_memory *memory; /* the host's, for what the queue itself needs */
+    ig_memory *memory; /* the host's, for the queue's own memory */
     ig_message message;
     ig_thread_pool *pool;    /* the caller's, or NULL */
     int threads;             /* else of a pool of its own; 0, 1: none */

@@ -1,4 +1,4 @@
-/* The artifact: what stands in a .ingot file, byte for byte.
+/* The artifact: the content of a .ingot file, byte for byte.
  * SPDX-License-Identifier: Apache-2.0
  *
  * docs/artifact.md tells it in prose.  Numbers are little-endian, sections begin at
@@ -79,8 +79,8 @@ typedef struct ig_plan_header {
 } ig_plan_header;
 
 /* A function that a host step calls.  The runtime's own are of no library; "group" are
- * the session's ranks; others are in libingot-<library>.so.  A version changes with
- * what a function takes, gives or means, so that none is called as another. */
+ * the session's ranks; others are in libingot-<library>.so.  A version changes with a
+ * function's arguments, results or meaning, so that none is called as another. */
 typedef struct ig_plan_host {
     ig_plan_text name, library;
     uint32_t version;  /* IG_HOST_VERSION */
@@ -113,7 +113,7 @@ typedef struct ig_plan_code {
 
 typedef enum ig_symbol_kind {
     IG_SYMBOL_INPUT,   /* a dim of an input: bound from the call's shapes */
-    IG_SYMBOL_DEFINED, /* stands for `expr`, which uses only symbols of lower number */
+    IG_SYMBOL_DEFINED, /* value `expr`, which uses only symbols of lower number */
     IG_SYMBOL_LATE,    /* set by a set, read or loop step */
     IG_SYMBOL_ROWS,    /* rows of the current block of a rows step */
 } ig_symbol_kind;
@@ -129,22 +129,22 @@ typedef struct ig_plan_symbol {
 /* An input or output.  Every extent that the caller gives must equal its expression, so
  * a symbol of several extents must be the same in all of them.
  *
- * An output with `in_place_of` stands in the memory of that input, whose type it has:
+ * An output with `in_place_of` is in the memory of that input, whose type it has:
  * its buffer is the input's, the caller gives one memory for both, and nothing is
  * written there before the plan's commit step.  Neither is a state's.
  *
- * An input with IG_PORT_WEIGHT is an opened weight: its extents are numbers, and what
- * it holds stays the same from run to run unless the caller says that it changed.
+ * An input with IG_PORT_WEIGHT is an opened weight: its extents are numbers, and its
+ * content stays the same from run to run unless the caller says that it changed.
  *
- * The role says what the port is along the batch, for whoever puts calls together. */
+ * The role describes the port along the batch, for callers that join calls. */
 typedef struct ig_plan_port {
     ig_plan_text name, type; /* type: "f32[B, 13]" */
     uint32_t kind;           /* 0: tensor */
     uint32_t dtype;          /* ig_dtype_code of ingot/runtime.h (the ONNX number) */
     uint32_t rank;
-    uint32_t dims;        /* first of `rank` entries of lists */
-    uint32_t buffer;      /* input: its buffer; output: where its value stands (if
-                           * not the output's own buffer: copied after the run) */
+    uint32_t dims; /* first of `rank` entries of lists */
+    uint32_t
+        buffer; /* of an output: copied to its own after the run, if it is another */
     uint32_t in_place_of; /* output: number of an input, or IG_NONE */
     uint32_t role;        /* ig_port_role of ingot/runtime.h */
     uint32_t keys;        /* KEY_LENGTHS, OFFSETS: the first extent is so many times
@@ -157,12 +157,11 @@ typedef struct ig_plan_port {
 
 enum { IG_PORT_WEIGHT = 1 }; /* input: an opened weight */
 
-/* State number i is the i-th of the last inputs, where its value before a run stands,
- * and of the last outputs, where the run puts the next value.  Neither is the
- * caller's: the session owns both and makes the output the next input when the run was
- * good. */
+/* State number i is the i-th of the last inputs, which holds its value before a run,
+ * and of the last outputs, where the run puts the next value.  Neither is the caller's:
+ * the session owns both and makes the output the next input when the run was good. */
 typedef struct ig_plan_state {
-    uint32_t constant; /* what it begins with */
+    uint32_t constant; /* its first value */
     uint32_t rank;
     int64_t dims[IG_PLAN_RANK]; /* of that; the rest 0 */
 } ig_plan_state;
@@ -274,7 +273,7 @@ typedef enum ig_step_kind {
 } ig_step_kind;
 
 enum { IG_STEP_JOINS = 1 }; /* launch: no barrier between it and the launch before it */
-enum { IG_STEP_CHECKS = 2 }; /* launch: its kernel checks what it touches */
+enum { IG_STEP_CHECKS = 2 }; /* launch: its kernel checks its accesses */
 
 /* Depth first: a step's body follows it.  An absent operand has buffer IG_NONE. */
 typedef struct ig_plan_step {

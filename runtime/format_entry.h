@@ -1,7 +1,7 @@
 /* The entries of an artifact, and the entry of code.
  * SPDX-License-Identifier: Apache-2.0
  *
- * runtime/format.h has the plan, runtime/format_debug.h what only debuggers read.
+ * runtime/format.h has the plan, runtime/format_debug.h the records of debuggers.
  */
 #ifndef IG_RUNTIME_FORMAT_ENTRY_H
 #define IG_RUNTIME_FORMAT_ENTRY_H

@@ -9,7 +9,7 @@
  *
  *     offset
  *       │   ┌────────┐
- *       │   │  C     │ ┌────┐     A is largest; C overlaps it in time, so it stands
+ *       │   │  C     │ ┌────┐     A is largest; C overlaps it in time, so it is
  *       │ ┌─┴──────┐ │ │ B  │     above; D and B come when A has died
  *       │ │   A    ├─┘ ├────┤
  *       │ │        │   │ D  │
@@ -28,7 +28,7 @@
 
 enum { LARGE_PAGE = 2 << 20 };
 
-/* Large blocks lie in large pages where the system has them. */
+/* Large blocks use large pages where the system has them. */
 void *ig_memory_allocate_host(void *user, size_t size, size_t alignment) {
     (void)user;
     void *memory = NULL;

@@ -15,7 +15,7 @@ typedef struct ig_memory {
     void (*release)(void *user, void *memory, size_t size);
     void *user;
     size_t held;  /* bytes */
-    size_t limit; /* what may be held; 0: no limit */
+    size_t limit; /* the limit of memory; 0: no limit */
 } ig_memory;
 
 /* Verbs of an ig_memory over malloc; `user` is not used. */

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The artifact's bytes are data in each: one symbol and its size, which the runtime
- * opens with ig_program_open_memory.  Its code stands in the text once more, so that it
+ * opens with ig_program_open_memory.  The text holds its code once more, so that it
  * runs where no memory may become executable.
  */
 #ifndef IG_DRIVER_ARTIFACT_EMIT_H

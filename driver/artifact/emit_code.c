@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A container is parts, or one part that a cache holds.  Its local headers are walked
- * from the first one on: a header lies whole in one part, so does an entry of code, and
+ * from the first one on: a header is whole in one part, so does an entry of code, and
  * other data may take many parts.
  */
 #include "driver/artifact/emit.h"
@@ -32,8 +32,7 @@ static uint64_t size_of_entry(const char *header, ig_str name) {
     return size == UINT32_MAX ? ig_zip_number(name.data + name.size + 4, 8) : size;
 }
 
-/* False behind the last entry.  The data lie whole at `out_data` where they are
- * code. */
+/* False after the last entry.  The data are whole at `out_data` where they are code. */
 static bool next_entry(walk *w, ig_str *out_name, ig_str *out_data) {
     if (w->part >= w->count || w->parts[w->part].size - w->at < IG_ZIP_LOCAL_BYTES) {
         return false;

@@ -46,7 +46,7 @@ typedef struct object {
     uint64_t data_size; /* of the artifact */
     uint64_t rodata_size;
     ig_writer tail;
-    uint64_t tail_begin; /* where it lies in the file */
+    uint64_t tail_begin; /* its position in the file */
     Elf64_Shdr sections[SECTION_COUNT];
     ig_writer names; /* of sections */
 } object;
@@ -59,7 +59,7 @@ static void add_section(object *o, int number, const char *name, Elf64_Shdr fact
     o->sections[number] = facts;
 }
 
-/* Appends a table to the tail and says where it lies. */
+/* Appends a table to the tail and gives its position. */
 static Elf64_Shdr add_table(object *o, const void *bytes, size_t size, uint64_t align) {
     assert(o->tail_begin % 8 == 0 && align <= 8 &&
            "offsets in the tail are aligned as offsets in the file");

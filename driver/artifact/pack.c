@@ -155,7 +155,7 @@ static ig_debug_kernel put_debug(ig_writer *to, const ig_artifact_kernel *kernel
     };
 }
 
-/* What is known about the kernels of the entry `code`; empty for nothing. */
+/* Facts about the kernels of the entry `code`; empty for nothing. */
 static ig_str pack_debug(ig_arena *arena, const ig_artifact_kernel *kernels,
                          size_t count, ig_str code) {
     ig_writer out;

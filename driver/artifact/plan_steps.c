@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Levels differ only in their launches: the plan graphs are walked in step, and a
- * launch gets one variant per level.  Steps stand depth first, so a body follows its
- * step.
+ * launch gets one variant per level.  Steps are in depth-first order, so a body follows
+ * its step.
  */
 #include "driver/artifact/plan_steps.h"
 
@@ -62,7 +62,7 @@ static ig_plan_range level_list(plan *p, const ig_plan_level *level,
     return ig_artifact_list(p->w, exprs, count);
 }
 
-/* Bytes that the threads of a tile share: the arrays stand in the kernel's outer
+/* Bytes that the threads of a tile share: the arrays are in the kernel's outer
  * block. */
 static uint32_t shared_bytes(const ig_plan_level *level, const char *kernel) {
     const ig_graph *graph = ig_module_graph(level->graph->module, kernel);
@@ -227,7 +227,7 @@ static void add_launch(plan *p, const ig_op *const *at) {
     IG_PUSH(p->w->arena, &p->w->steps, step);
 }
 
-/* ---- what the runtime itself does ---- */
+/* ---- steps of the runtime itself ---- */
 
 static void push_step(plan *p, const ig_plan_step *step) {
     IG_PUSH(p->w->arena, &p->w->steps, *step);
@@ -242,7 +242,7 @@ static ig_plan_range exprs_of(plan *p, const ig_attr *dims) {
     return ig_artifact_list(p->w, exprs, count);
 }
 
-/* Functions take what they write first. */
+/* Functions take their results first. */
 static void add_host(plan *p, const ig_op *const *at) {
     const ig_op *op = at[0];
     const char *function = ig_attr_str(op, IG_host_function);
@@ -410,8 +410,8 @@ static void add_rows(plan *p, const ig_op *const *at) {
     p->w->steps.items[number].body_count = count;
 }
 
-/* Does what a body does to the buffer last from the body's first step to its last?
- * A loop's buffer that lives on one side of it and inside: another trip may need it.
+/* Does the buffer live from the body's first step to its last?
+ * A loop's buffer that is used on one side of it and inside: another trip may need it.
  * Every buffer that the blocks of a rows step share: one block may be at its last step
  * while another is at its first.  A worker's own buffers live within one block. */
 static bool lives_throughout(const ig_plan_step *step, const ig_plan_buffer *buffer,

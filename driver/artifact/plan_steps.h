@@ -1,7 +1,7 @@
 /* Shared by the writers of a plan: numbers of symbols, expressions and buffers.
  * SPDX-License-Identifier: Apache-2.0
  *
- * plan_write.c writes what is declared (symbols, buffers, constants, ports, guards);
+ * plan_write.c writes declarations (symbols, buffers, constants, ports, guards);
  * plan_steps.c walks the ops that become steps.
  */
 #ifndef IG_DRIVER_ARTIFACT_PLAN_STEPS_H
@@ -21,7 +21,7 @@ typedef struct ig_plan_build {
     ig_map constant_of;               /* weight -> constant number + 1 */
     ig_map file_of;                   /* path -> file number + 1 */
     ig_map phase_reads, phase_writes; /* buffers, since the last barrier */
-    ig_part_list phase_parts;         /* what was written, since then */
+    ig_part_list phase_parts;         /* the writes since then */
     bool phase_open;
     ig_dim rows; /* symbol of the rows op whose body is written, or 0 */
 } ig_plan_build;

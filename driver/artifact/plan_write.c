@@ -58,7 +58,7 @@ static void add_input_symbols(plan *p) {
     }
 }
 
-/* A symbol that is no input's is one that stands for an expression. */
+/* A symbol that is no input's has an expression as its value. */
 uint32_t ig_plan_build_symbol(plan *p, uint32_t index) {
     uintptr_t known = (uintptr_t)ig_map_get_id(&p->symbol_of, index);
     if (known) {
@@ -74,7 +74,7 @@ uint32_t ig_plan_build_symbol(plan *p, uint32_t index) {
             .kind = kind, .expr = expr, .input = IG_NONE, .axis = IG_NONE });
 }
 
-/* Most expressions are known already: what is encoded to see that is not kept. */
+/* Most expressions are known already: the trial encoding is not kept. */
 uint32_t ig_plan_build_expr(plan *p, ig_dim dim) {
     ig_arena scratch;
     ig_dim_code *code = NULL;
@@ -138,7 +138,7 @@ typedef struct lateness {
     bool is_late;
 } lateness;
 
-/* A symbol that no input binds and that stands for nothing is set while running. */
+/* A symbol that no input binds and that has no expression is set while running. */
 static void note_late(void *user, uint32_t symbol) {
     lateness *l = user;
     bool is_defined = ig_symbol_is_defined(ig_symbol_at(l->p->module, symbol));
@@ -163,8 +163,8 @@ static bool has_late_extent(plan *p, const ig_type *type) {
     return is_late;
 }
 
-/* What is as large as the run finds out stands in the arena and is copied at the
- * end.  What stands in an input's memory is the input's buffer. */
+/* Results of sizes that the run finds are in the arena and are copied at the end.  A
+ * result in an input's memory is the input's buffer. */
 static void add_outputs(plan *p) {
     const ig_op *ret = p->graph->body.last;
     for (uint32_t i = 0; i < ret->operand_count; i++) {
@@ -410,7 +410,7 @@ static bool is_used_in(const ig_value *value, ig_opcode code) {
     return false;
 }
 
-/* Where an alloc stands: what is prepared is kept where it is read outside, too. */
+/* The place of an alloc: prepared values are kept where they are read outside, too. */
 static uint32_t space_of(const ig_op *alloc) {
     const ig_op *parent = alloc->block->parent;
     if (!parent && is_used_in(alloc->results, IG_OP_prepare)) {
@@ -445,7 +445,7 @@ static ig_status add_declarations(plan *p, const ig_block *block, uint32_t depth
     return IG_OK;
 }
 
-/* Buffers that no step touches live nowhere, what is kept everywhere. */
+/* Buffers that no step touches live nowhere, kept ones everywhere. */
 static void close_lives(plan *p) {
     for (size_t i = 0; i < p->w->buffers.count; i++) {
         ig_plan_buffer *buffer = &p->w->buffers.items[i];

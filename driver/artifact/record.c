@@ -28,7 +28,7 @@ static bool is_stored(const ig_weight *weight) {
 
 enum { NOT_THERE = -1 };
 
-/* Where each constant lies in the file: by its number.  The size of the file. */
+/* The position of each constant in the file: by its number.  The size of the file. */
 static int64_t place_constants(const ig_module *module, const ig_map *used,
                                int64_t *offsets) {
     int64_t at = 0;
@@ -113,7 +113,7 @@ shard_record *shard_record_begin(ig_module *module, ig_op *const *tables, size_t
     return record;
 }
 
-/* ---- what the rank has ---- */
+/* ---- the rank's part ---- */
 
 static void add_part(shard_record *record, ig_arena *arena, shard_held *table,
                      const ig_divided *divided, uint32_t number) {

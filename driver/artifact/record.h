@@ -1,12 +1,13 @@
-/* What an artifact of one rank keeps of the whole model, so that the artifacts of all
- * ranks can be put together again (join.c).
+/* The facts about the whole model in an artifact of one rank, so that the artifacts of
+ * all ranks can be put together again (join.c).
  * SPDX-License-Identifier: Apache-2.0
  *
- * Entries: "shards.json" says which rows and columns of which table lie where in the
- * entry of weights; rank 0's artifact also has "whole.ig", the text of the model as it
- * was before it was divided, and "whole.weights", what the text refers to but tables,
- * one behind the other.  The text's constants lie in one file, SHARD_FILE, which is
- * made when the artifacts are joined: each at a multiple of 64, in the module's order.
+ * Entries: "shards.json" gives the rows and columns of tables and their positions in
+ * the entry of weights; rank 0's artifact also has "whole.ig", the text of the model as
+ * it was before it was divided, and "whole.weights", the constants of the text except
+ * tables, one after the other.  The text's constants are in one file, SHARD_FILE, which
+ * is made when the artifacts are joined: each at a multiple of 64, in the module's
+ * order.
  */
 #ifndef IG_DRIVER_ARTIFACT_RECORD_H
 #define IG_DRIVER_ARTIFACT_RECORD_H
@@ -22,7 +23,7 @@
 
 enum { SHARD_VERSION = 1, SHARD_ENTRIES = 3, SHARD_ALIGN = 64 };
 
-/* Rows and columns of a table that lie in one constant of the rank's program. */
+/* Rows and columns of a table in one constant of the rank's program. */
 typedef struct shard_piece {
     const char *constant;
     int64_t base; /* first row there */
@@ -42,7 +43,7 @@ typedef struct shard_record {
     IG_VEC(shard_held) tables;
     IG_VEC(ig_artifact_span) dense; /* of rank 0: offset in the file */
     ig_str text;                    /* of rank 0 */
-    const char *made_of;            /* what the plan says of its origin, or NULL */
+    const char *made_of;            /* the plan's words on its origin, or NULL */
 } shard_record;
 
 /* A record of the module as it is, before its tables are marked: `tables` are those
@@ -57,7 +58,7 @@ ig_status shard_record_pieces(shard_record *record, ig_module *module);
 /* The entries, by the constants that the artifact has; the number of them. */
 size_t shard_record_entries(const shard_record *record, const ig_artifact_writer *w,
                             ig_artifact_entry out[SHARD_ENTRIES]);
-/* What tells the entries of two records apart. */
+/* The part of names that tells the entries of two records apart. */
 void shard_record_put_key(const shard_record *record, ig_writer *key);
 
 #endif

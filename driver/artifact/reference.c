@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The real path of the folder that `artifact` lies in; false when there is none. */
+/* The real path of the folder of `artifact`; false when there is none. */
 static bool folder_of(ig_arena *arena, const char *artifact, char *folder) {
     const char *slash = strrchr(artifact, '/');
     size_t size = slash ? (size_t)(slash - artifact) + 1 : 0;

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 
-/* Relative to the artifact's folder where the file lies beneath it, so that both can be
+/* Relative to the artifact's folder where the file is beneath it, so that both can be
  * moved together; else absolute.  `artifact` NULL: absolute. */
 const char *ig_reference_path(ig_arena *arena, const char *artifact, const char *file);
 

@@ -76,7 +76,7 @@ void ig_plan_add_tree(ig_plan_build *plan) {
     }
 }
 
-/* What a state begins with is embedded, whatever becomes of other weights: it is small,
+/* A state's first value is embedded, whichever way other weights go: it is small,
  * and has to be aligned. */
 static ig_status add_state(ig_plan_build *plan, const ig_weight *weight) {
     ig_artifact_writer *w = plan->w;

@@ -9,7 +9,7 @@
  * the results, made in `arena`. */
 const ig_signature *ig_signature_of(const ig_graph *graph, ig_arena *arena);
 
-/* The section `nodes` of a plan, and `states` with what they begin with. */
+/* The section `nodes` of a plan, and `states` with their first values. */
 void ig_plan_add_tree(ig_plan_build *plan);
 ig_status ig_plan_add_states(ig_plan_build *plan);
 

@@ -14,7 +14,7 @@ typedef struct sources {
     ig_arena *arena, scratch;
     ig_writer out;
     uint32_t *node_of;      /* by location: number of the node + 1; 0 is none */
-    ig_map number_of;       /* what a node is called -> number + 1 */
+    ig_map number_of;       /* a node's name -> index + 1 */
     IG_VEC(uint32_t) nodes; /* by number: its first location */
     uint8_t *fates;         /* by number */
 } sources;

@@ -4,11 +4,11 @@
  *     {"nodes": [{"name": "conv1", "op": "Conv", "number": 12, "fate": "step"}, …],
  *      "steps": [[0, 3], [], [4], …]}
  *
- * Nodes stand in the order of import, each once; `steps` has, for each step of the
+ * Nodes are in the order of import, each once; `steps` has, for each step of the
  * plan, the nodes whose work it does.  A fate is
  *
  *     step     at least one step does its work
- *     folded   constants, shapes and what follows from them: computed when compiling
+ *     folded   constants, shapes and values computed from them: computed when compiling
  *     view     another look at the same bytes
  *     removed  nothing is left to do
  *

@@ -175,7 +175,7 @@ uint32_t ig_artifact_host(ig_artifact_writer *writer, const char *name) {
 
 /* ---- constants ---- */
 
-/* Where the bytes stand in the entry of weights. */
+/* The position of the bytes in the entry of weights. */
 static uint64_t place_bytes(ig_artifact_writer *writer, const void *data, uint64_t size,
                             const ig_hash128 *hash) {
     ig_artifact_weights *weights = writer->weights;

@@ -65,7 +65,7 @@ ig_plan_range ig_artifact_list(ig_artifact_writer *writer, const uint32_t *exprs
                                uint32_t count);
 
 /* Embeds `size` bytes (borrowed until the container is written) and returns the number
- * of the constant.  Equal constants, also of two plans, stand in the artifact once. */
+ * of the constant.  Equal constants, also of two plans, are in the artifact once. */
 uint32_t ig_artifact_constant(ig_artifact_writer *writer, ig_str name, const void *data,
                               uint64_t size);
 /* A constant that stays in file number `file`.  `data` is hashed; NULL: not checked. */
@@ -94,7 +94,7 @@ typedef struct ig_artifact_level {
 
 typedef struct ig_artifact_entry {
     ig_str name, data;
-    const ig_file_part *parts; /* of an artifact in the artifact, behind `data` */
+    const ig_file_part *parts; /* of an artifact in the artifact, after `data` */
     size_t part_count;
 } ig_artifact_entry;
 

@@ -110,7 +110,7 @@ static bool publish_entry(const char *folder, const char *kind, const char *name
 
 /* ---- kernels ---- */
 
-/* Kinds of entries: their folder, and what a file begins with. */
+/* Kinds of entries: their folder, and the head of a file. */
 typedef struct entry_kind {
     const char *folder;
     char magic[8];
@@ -226,7 +226,7 @@ ig_cached_model ig_cache_find_model(const char *folder, ig_str key) {
         ig_cached_model_close(&found);
         return none;
     }
-    /* Used now: trimming takes the oldest.  What was written when stays as it is. */
+    /* Used now: trimming takes the oldest.  Written files never change. */
     const struct timespec times[2] = { { .tv_nsec = UTIME_NOW },
                                        { .tv_nsec = UTIME_OMIT } };
     futimens(found.file, times);

@@ -8,7 +8,7 @@
  *
  * A hash of the key selects an entry, the whole key decides.  A cache that cannot be
  * read or written is a slower compiler and never an error.  Entries are published by
- * rename.  What is found is run as code: private_files.h.
+ * rename.  Entries are run as code: private_files.h.
  */
 #ifndef IG_DRIVER_CACHE_CACHE_H
 #define IG_DRIVER_CACHE_CACHE_H
@@ -20,7 +20,7 @@
 /* Where the cache is wanted, NULL: nowhere; *out_is_asked: somebody named it. */
 const char *ig_cache_wanted_folder(ig_context *context, ig_arena *arena,
                                    bool *out_is_asked);
-/* Is INGOT_CACHE_BYTES what it says?  INVALID after a message. */
+/* Is INGOT_CACHE_BYTES a valid size?  INVALID after a message. */
 ig_status ig_cache_check_limit(ig_context *context);
 /* The folder for this context, NULL when there is to be no cache.  Warns where one was
  * asked for that cannot be trusted. */
@@ -40,7 +40,7 @@ typedef struct ig_cached_model {
     bool is_untouched;             /* no other time of writing than then */
 } ig_cached_model;
 
-/* The caller closes what was found. */
+/* The caller closes the entry. */
 ig_cached_model ig_cache_find_model(const char *folder, ig_str key);
 void ig_cached_model_close(ig_cached_model *cached);
 /* Maps the artifact when its bytes are those that were written; the caller closes the

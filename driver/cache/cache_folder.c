@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Called when an artifact is about to be added, though a folder is not looked through
- * for each.  Several processes may do it at once: removing what is gone already does no
- * harm, and a reader that had opened an entry keeps it.
+ * for each.  Several processes may do it at once: removing a file that is gone already
+ * does no harm, and a reader that had opened an entry keeps it.
  */
 #include "driver/cache/cache_folder.h"
 
@@ -21,7 +21,7 @@
 
 static const uint64_t default_limit = (uint64_t)4 << 30;
 
-/* Looks while as much is stored as the limit, and what a file takes at least. */
+/* Looks per limit of stored bytes, and the smallest size of a file. */
 enum { LOOKS = 1024, BLOCK = 4096 };
 
 typedef struct entry {
@@ -81,7 +81,7 @@ static bool is_gone(int folder, const char *name) {
     return unlinkat(folder, name, 0) == 0 || errno == ENOENT;
 }
 
-/* Leaves at most `limit` bytes in one folder, and counts what is left. */
+/* Leaves at most `limit` bytes in one folder, and counts the rest. */
 static void trim_kind(const char *folder, const char *kind, uint64_t limit,
                       ig_cache_usage *out) {
     char path[4096];

@@ -13,7 +13,7 @@ typedef struct cache_call {
     const char *text;
 } cache_call;
 
-/* ---- what is in it ---- */
+/* ---- its content ---- */
 
 static void put_text(ig_writer *out, const char *name, const char *text) {
     ig_put(out, "\"%s\": ", name);

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A module's key is its text with long constants left out, and for each constant its
- * length and XXH3-128.  Where a constant lies does not matter, only what it is; hashes
+ * length and XXH3-128.  A constant's position does not matter, only its content; hashes
  * of large model files are remembered by device, inode, size and time.
  */
 #include "driver/cache/key.h"

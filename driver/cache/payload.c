@@ -15,7 +15,7 @@
 
 enum { PIECE = 16 << 20 };
 
-/* Whole pages inside of a piece; what stands at its ends is left alone. */
+/* Whole pages inside of a piece; its ends are left alone. */
 static void advise_pages(const char *begin, size_t size, int advice) {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     uintptr_t from = ((uintptr_t)begin + page - 1) / page * page;

@@ -1,7 +1,7 @@
 /* Folders and files that nobody else can have written.
  * SPDX-License-Identifier: Apache-2.0
  *
- * What is found in the cache is run as code.  So its folders are 0700 and its entries
+ * Entries of the cache are run as code.  So its folders are 0700 and its entries
  * 0600, each is opened relative to a folder that is open already, no link is followed,
  * and the open file itself is looked at: it must be ours, and others must not be able
  * to write it.

@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  *     FOLDER/__0_0.distcp      tensors as torch.save writes them, one after another
- *     FOLDER/.metadata         a pickle: tensors, their chunks, where each lies
+ *     FOLDER/.metadata         a pickle: tensors, their chunks, the position of each
  *
  * All of it is written into a folder beside, synced, and renamed: a process that is
  * killed leaves no half of one under FOLDER's name.  Its folder has a lock, by which
- * the next writer knows what a dead one has left.
+ * the next writer knows the remains of a dead one.
  */
 #include "base/platform/platform.h"
 #include "base/platform/platform_errno.h"
@@ -28,7 +28,7 @@
 #define PARTIAL ".partial-"
 static const char data_name[] = "__0_0.distcp", metadata_name[] = ".metadata";
 
-/* A tensor, and where its bytes lie in the file of data. */
+/* A tensor, and the position of its bytes in the file of data. */
 typedef struct stored {
     const char *path; /* keys of nested dicts, a '/' between them */
     const char *name; /* a '.' instead */
@@ -131,7 +131,7 @@ static void put_tensor(ig_writer *w, const stored *s) {
     ig_put_bytes(w, ")RtR.", 5);
 }
 
-/* Its archive's parts, behind those there are; bytes of the tensor are borrowed. */
+/* Its archive's parts, after those there are; bytes of the tensor are borrowed. */
 static void pack_tensor(writing *w, stored *s, uint64_t offset) {
     ig_writer pickle;
     ig_file_part *parts;

@@ -207,7 +207,7 @@ static bool is_sanitized(const ig_artifact_writer *w) {
     return false;
 }
 
-/* Levels of a CPU stand without their family. */
+/* Levels of a CPU are named without their family. */
 static const char *level_name(const ig_target *target) {
     return target->family == IG_FAMILY_CPU ? target->level : target->name;
 }
@@ -307,7 +307,7 @@ void ig_compilation_init(ig_compilation *build, const ig_module *module,
     build->payloads = (ig_payloads){ .module = module, .arena = &build->arena };
 }
 
-/* Kernels that check what they touch have some ten ops an access more. */
+/* Kernels that check their accesses have some ten ops an access more. */
 static void allow_checks(ig_compilation *build) {
     enum { GROWTH = 8 };
     int64_t *limit = &build->module->context->limits.kernel_ops;

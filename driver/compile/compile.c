@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A program for this process is the same container, in the cache or in anonymous
- * memory: there is one way to load code, and what was tested ahead of time is what runs
- * just in time.
+ * memory: there is one way to load code, and code tested ahead of time is the code that
+ * runs just in time.
  */
 #include "driver/compile/compile.h"
 
@@ -32,10 +32,10 @@ typedef struct compile_call {
     ig_context *context;
     ig_program **out_program;
     ig_isolated_work work; /* model NULL: the module is here */
-    ig_file_map isolated;  /* what the worker made */
+    ig_file_map isolated;  /* the worker's result */
     bool has_folder;       /* of the cache: it was looked for */
     ig_str key;            /* of the cache; empty: not cached */
-    ig_str whole_key; /* of what has its weights inside, where these are borrowed */
+    ig_str whole_key;      /* of models with weights inside, where these are borrowed */
     ig_cached_model cached;
 } compile_call;
 
@@ -314,7 +314,7 @@ static ig_status compile_to_file(void *arguments) {
         return status;
     }
     IG_TRY(make_container(call));
-    IG_TRY(check_output_path(call)); /* now it is known what the model reads */
+    IG_TRY(check_output_path(call)); /* now the model's files are known */
     return publish_and_cache(call);
 }
 
@@ -396,7 +396,7 @@ static ig_status open_in_memory(compile_call *call) {
                : ig_error(diag, status, NULL, "the compiled program: %s", message);
 }
 
-/* A program for this process reads large weights where they lie.  False when it does
+/* A program for this process reads large weights in place.  False when it does
  * already, or has few. */
 static bool borrow_weights(ig_compilation *build) {
     bool is_large = ig_payloads_on_disk(build->module) >= BORROWED_BYTES;
@@ -418,8 +418,8 @@ static bool open_cached(compile_call *call) {
     return ig_program_open(call->cached.path, &options, call->out_program) == IG_OK;
 }
 
-/* Keeps what was made and opens the entry, whose pages are shared with other
- * processes; where nothing is kept the program lies in memory of its own. */
+/* Keeps the result and opens the entry, whose pages are shared with other processes;
+ * where nothing is kept the program has memory of its own. */
 static ig_status open_made(compile_call *call) {
     ig_compilation *build = &call->build;
     ig_cached_model_close(&call->cached);
@@ -481,7 +481,7 @@ ig_status ig_compile(ig_module *module, const ig_compile_options *options,
 
 /* ---- public: models ---- */
 
-/* The empty module stands for the one that only the worker sees. */
+/* The empty module replaces the one that only the worker sees. */
 static ig_status run_isolated(ig_context *context, const char *path,
                               const ig_import_options *import,
                               const ig_compile_options *options, const char *artifact,

@@ -28,13 +28,13 @@ typedef struct ig_lowered {
 } ig_lowered;
 
 /* Clones `module` for each target and takes the clones through the pipeline as far as
- * `stage`: "tensor", "plan" or "kernel".  `out` must be zero but for `watch`; what is
- * in it after a failure, or after memory ran out, is still to be finished. */
+ * `stage`: "tensor", "plan" or "kernel".  `out` must be zero but for `watch`; its
+ * content after a failure, or after memory ran out, is still to be finished. */
 ig_status ig_module_lower(const ig_module *module, const ig_compile_options *options,
                           const char *stage, ig_lowered *out);
 void ig_lowered_fini(ig_lowered *lowered);
 
-/* One compilation.  It stands outside of the recovery point and owns everything. */
+/* One compilation.  It is outside of the recovery point and owns everything. */
 typedef struct ig_compilation {
     const ig_module *module;
     ig_compile_options options; /* whole, whatever the caller's version */

@@ -147,7 +147,7 @@ static ig_status start_worker(child *c, ig_arena *arena) {
     return reason ? report_errno(c->context, "cannot start " WORKER, reason) : IG_OK;
 }
 
-/* ---- what it asks and says ---- */
+/* ---- questions and messages ---- */
 
 static bool was_named(const child *c, const char *path) {
     const char *ops = c->work->import->ops;
@@ -159,7 +159,7 @@ static bool was_named(const child *c, const char *path) {
     return is_named;
 }
 
-/* Remembers what is read, so that the result does not replace it. */
+/* Remembers the files it reads, so that the result does not replace one. */
 static void note_file(child *c, int file) {
     struct stat facts;
     if (fstat(file, &facts) == 0) {

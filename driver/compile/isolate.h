@@ -3,7 +3,7 @@
  *
  *   host                                       ingot-worker
  *   ig_isolate ─ request in shared memory ───▶ read it, open LLVM, confine: no way back
- *   opens what was asked for, if it may ◀───── "open the model", "open weights.bin"
+ *   opens the file, if allowed ◀───── "open the model", "open weights.bin"
  *              └────────── a file ───────────▶ import, passes, code generation
  *   messages, progress ◀────────────────────── words
  *   the artifact, in shared memory ◀────────── written, then the end
@@ -25,8 +25,8 @@
 #include "driver/host.h"
 #include "ir/graph.h"
 
-/* What is compiled or, where `stage` is given, dumped.  Options are whole, whatever the
- * caller's version. */
+/* The model that is compiled or, where `stage` is given, dumped.  Options are whole,
+ * whatever the caller's version. */
 typedef struct ig_isolated_work {
     const char *model;    /* path */
     const char *artifact; /* path, which gives names; NULL: a program in memory */
@@ -36,7 +36,7 @@ typedef struct ig_isolated_work {
     ig_format format;
 } ig_isolated_work;
 
-/* Compiles in a worker and maps what it made (the caller closes it): a container, or
+/* Compiles in a worker and maps the result (the caller closes it): a container, or
  * the text of a header or dump.  The worker's messages become the context's.  `files`
  * gets the identity of each file that was opened.  Statuses: the worker's own;
  * IG_LIMIT: it ran out of memory or time; IG_IO: a file was cut short under it;

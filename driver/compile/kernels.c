@@ -7,8 +7,8 @@
  * recovery point are per thread), whose messages are handed to the caller's when all
  * have stopped.  Graphs are only read.
  *
- * Exhausted memory unwinds to the worker's own recovery point, so no thread is left
- * behind.  Nothing of LLVM is opened when the cache holds every kernel.
+ * Exhausted memory unwinds to the worker's own recovery point, so no thread is left.
+ * Nothing of LLVM is opened when the cache holds every kernel.
  */
 #include "driver/compile/kernels.h"
 

@@ -7,7 +7,7 @@
 #include "driver/compile/compile.h"
 
 typedef struct ig_nested {
-    const char *what; /* for messages: "a model whose tables lie in stores" */
+    const char *what; /* for messages: "a model whose tables are in stores" */
     const char *path; /* of the artifact */
     ig_compilation *outer;
     ig_compilation *inner;    /* `inner_count` */

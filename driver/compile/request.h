@@ -11,7 +11,7 @@
 ig_str ig_request_write(ig_arena *arena, const ig_context *context,
                         const ig_isolated_work *work);
 
-/* What a worker reads of it; strings are in the request's bytes. */
+/* The worker's part of it; strings are in the request's bytes. */
 typedef struct ig_request {
     const char *model, *artifact, *stage;
     ig_import_options import;

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Packets over a pair of sockets, each whole or not at all; a file may go with one.
- * The request and the result lie in memory that both have open.
+ * The request and the result are in memory that both have open.
  */
 #ifndef IG_DRIVER_COMPILE_WIRE_H
 #define IG_DRIVER_COMPILE_WIRE_H
@@ -35,7 +35,8 @@ typedef struct ig_packet {
 void ig_packet_set_text(ig_packet *packet, ig_str text);
 /* False: the other side is gone.  `file` goes with it, or is -1. */
 bool ig_packet_send(int socket, const ig_packet *packet, int file);
-/* False: the other side is gone, or sent what is no packet.  *out_file: -1 for none. */
+/* False: the other side is gone, or sent bytes that are no packet.  *out_file: -1 for
+ * none. */
 bool ig_packet_receive(int socket, ig_packet *packet, int *out_file);
 
 /* All of `size` bytes; false and errno otherwise. */

@@ -87,7 +87,7 @@ static ig_status print_states(void *arguments) {
     return IG_OK;
 }
 
-/* ---- what they answer ---- */
+/* ---- their answers ---- */
 
 /* A state that cannot be run at all has lost the answer too. */
 static int judge_state(const bisection *b, const pass_state *state) {
@@ -136,7 +136,7 @@ static int judge_passes(const bisection *b, const char *passes) {
     return answer;
 }
 
-/* The pipeline without ",pass"; false where it does not stand there so. */
+/* The pipeline without ",pass"; false where it is not there in that form. */
 static bool leave_out(char *pipeline, const char *pass) {
     size_t size = strlen(pass);
     for (char *at = pipeline; (at = strstr(at, pass)); at += size) {

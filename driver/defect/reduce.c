@@ -1,10 +1,10 @@
-/* A smaller ONNX model that still does what the large one does wrong.
+/* A smaller ONNX model that still has the defect of the large one.
  * SPDX-License-Identifier: Apache-2.0
  *
- * One run of the interpreter says first what the model computes, so each part of it is
- * a model of its own, and what its inputs read is known (reduce_known.c).  Then come
- * fewer nodes (reduce_nodes.c), shorter extents and plainer weights (reduce_values.c).
- * No model is looked at twice.
+ * One run of the interpreter first gives the model's values, so each part of it is a
+ * model of its own with known inputs (reduce_known.c).  Then come fewer nodes
+ * (reduce_nodes.c), shorter extents and plainer weights (reduce_values.c).  No model is
+ * looked at twice.
  */
 #include "driver/defect/reduction.h"
 #include "driver/values/argument.h"

@@ -10,7 +10,7 @@
 /* More than that is read, not written into a file. */
 enum { NUMBERS_BYTES = 1 << 16, CONSTANT_BYTES = 1 << 24 };
 
-/* ---- what becomes a constant ---- */
+/* ---- values that become constants ---- */
 
 /* Sizes of values are not made of their elements. */
 static bool is_op_computed(const reduction *r, const ig_op *op) {
@@ -91,7 +91,7 @@ static ig_status know_constant(reduction *r, const named_value *named) {
     return IG_OK;
 }
 
-/* What the run gave for a value, or NULL. */
+/* The run's result for a value, or NULL. */
 static const ig_argument *value_in_run(const reduction *r, const ig_value *value) {
     if (!value->def) {
         return value->index < r->input_count ? &r->inputs[value->index] : NULL;

@@ -1,17 +1,17 @@
-/* Fewer nodes of a model that still does what the whole one does wrong.
+/* Fewer nodes of a model that still has the defect of the whole one.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Most defects are of a few nodes that stand together.  So a half is looked at, and
- * half of that, while one fails by itself; all of it takes no longer than two runs of
- * the whole.  Where neither half fails, ever wider windows about where they meet are
- * tried, then a binary search finds where those that fail end, and another one where
- * they begin.  The last one is needed: of what it is computed of, ever more is taken.
- * Then comes delta debugging (Zeller and Hildebrandt, "Simplifying and Isolating
- * Failure-Inducing Input", 2002) over what is left: parts alone, then what is left
- * without a part, with ever smaller parts.  At last single nodes are passed by, where
- * an input has their result's type: the others stay together, which a defect of what is
- * fused needs.  Of the few that are left two may go at once: a defect of two parts that
- * are alike is none of one that is shorter.
+ * Most defects are of a few neighbouring nodes.  So a half is looked at, and half of
+ * that, while one fails by itself; all of it takes no longer than two runs of the
+ * whole.  Where neither half fails, ever wider windows about where they meet are tried,
+ * then a binary search finds where those that fail end, and another one where they
+ * begin.  The last one is needed: ever more of its sources are taken.  Then comes delta
+ * debugging (Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing
+ * Input", 2002) over the rest: parts alone, then the rest without a part, with ever
+ * smaller parts.  At last single nodes are passed by, where an input has their result's
+ * type: the others stay together, which a defect of fused ops needs.  Of the few that
+ * are left two may go at once: a defect of two parts that are alike is none of one that
+ * is shorter.
  */
 #include "driver/defect/reduction.h"
 
@@ -48,7 +48,7 @@ static void reduce_to_halves(reduction *r, numbers *list) {
     }
 }
 
-/* Neither half fails alone: what does is about the middle, or all over the list. */
+/* Neither half fails alone: those needed are about the middle, or all over the list. */
 static void reduce_to_window(reduction *r, numbers *list) {
     size_t middle = list->count / 2;
     for (size_t reach = 1; reach < middle && r->verdict != STOP; reach *= 2) {
@@ -81,7 +81,7 @@ static void reduce_ends(reduction *r, numbers *list) {
     take_between(list, from, to);
 }
 
-/* ---- what the last one needs ---- */
+/* ---- sources of the last one ---- */
 
 static void take_kept(const reduction *r, numbers *list) {
     size_t count = 0;

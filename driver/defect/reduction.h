@@ -7,7 +7,7 @@
 #include "ingot/defect.h"
 #include "ir/graph.h"
 
-/* What a check said; STOP ends everything. */
+/* The result of a check; STOP ends everything. */
 enum { STOP = -1, NO = 0, YES = 1 };
 
 /* A value of the file's main graph. */
@@ -31,7 +31,7 @@ typedef struct reduction {
     ig_arena arena, scratch; /* scratch: of one variant */
     ig_module *file;         /* that the editor belongs to */
     ig_onnx_editor *editor;
-    /* What is known of values: */
+    /* Known values: */
     ig_module *model, *exposed; /* read anew for the names of its values */
     IG_VEC(named_value) names;
     ig_map place;              /* value -> 1 + its place in ig_module_values */
@@ -57,7 +57,7 @@ ig_status numbers_all(void *numbers);
 
 /* Runs the model once.  An error is that of reading it, or IG_CANCELLED. */
 ig_status reduction_run(reduction *r);
-/* Tells the editor what is known.  For ig_driver_guard. */
+/* Gives the editor the known values.  For ig_driver_guard. */
 ig_status reduction_know(void *reduction);
 
 ig_onnx_variant reduction_variant(const reduction *r);

@@ -14,7 +14,7 @@ void ig_dump_explorer(const ig_module *module, uint32_t stages, ig_writer *out);
  * constants without their bytes.  No runtime can run it. */
 void ig_dump_onnx(const ig_module *module, const ig_graph *entry, ig_writer *out);
 void ig_dump_json(const ig_module *module, uint32_t stages, ig_writer *out);
-/* A node as its user knows it, behind the module that it is of; "" when nothing is
+/* A node as its user knows it, after its module; "" when nothing is
  * known.  A name that is a path already says more. */
 const char *ig_dump_source_name(ig_arena *arena, const ig_location *where);
 

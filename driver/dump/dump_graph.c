@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Both walks go over every op of every block in order; an op is labelled by its line of
- * IR text.  Neither form is read back: that is what the text is for.
+ * IR text.  Neither form is read back: the text shows them.
  */
 #include "driver/dump/dump.h"
 
@@ -22,7 +22,7 @@ typedef struct walk {
 
 typedef void op_fn(walk *w, const ig_op *op);
 
-/* Every op of the graph, outer ones before what is in their bodies. */
+/* Every op of the graph, outer ones before those in their bodies. */
 static void visit_ops(walk *w, op_fn *visit) {
     IG_VEC(const ig_block *) todo = { 0 };
     IG_PUSH(&w->scratch, &todo, &w->graph->body);
@@ -224,7 +224,7 @@ static void explorer_pair(walk *w, const char *key, ig_str value, const char *co
     ig_put_char(w->out, '}');
 }
 
-/* "top/top.0" of "/top/top.0/Gemm": the boxes that the op stands in. */
+/* "top/top.0" of "/top/top.0/Gemm": the boxes around the op. */
 static ig_str scope_of(walk *w, const ig_op *op) {
     const ig_location *where = ig_op_location(op);
     const char *name = where ? ig_dump_source_name(&w->scratch, where) : "";

@@ -2,10 +2,10 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Written by the format's field numbers.  Messages are made in a writer of their own
- * and then put into the one around them, as their length stands before them.  In a plan
- * launches write memory: what they write has a new name from there on, so that viewers
- * show who reads what who has written; allocations and views of it are left out.  The
- * entry's `ret` is a node, which gives what it returns the names that users know.
+ * and then put into the one around them, as their length precedes them.  In a plan
+ * launches write memory: their results have new names from there on, so that viewers
+ * connect writers and readers; allocations and views of it are left out.  The entry's
+ * `ret` is a node, which gives the results the names that users know.
  */
 #include "driver/dump/dump.h"
 
@@ -309,7 +309,7 @@ static void put_block(onnx_dump *d, const ig_block *block, ig_writer *graph) {
 
 /* ---- the model ---- */
 
-/* What the entry returns has its names before anything else but inputs has them. */
+/* The entry's results get their names before anything but inputs. */
 static const char **name_results(onnx_dump *d, const ig_graph *entry, uint32_t count) {
     const char **names = IG_NEW_ARRAY(d->arena, const char *, count);
     for (uint32_t i = 0; i < count; i++) {

@@ -53,7 +53,7 @@ static void visit_ops(facts_call *call, op_fn *visit) {
     }
 }
 
-/* Of an importer that knows its nodes: how often each operator stands in the model. */
+/* Of an importer that knows its nodes: how often each operator occurs in the model. */
 static void put_operators(facts_call *call) {
     ig_map counts;
     ig_map_init(&counts, call->arena);
@@ -232,8 +232,8 @@ static void take_refusal(void *user, const ig_diagnostic *diagnostic) {
     }
 }
 
-/* Lowers a copy and keeps what is said of it.  Cancelling and limits are the caller's
- * to know. */
+/* Lowers a copy and keeps the messages about it.  Cancelling and limits are the
+ * caller's to know. */
 static ig_status put_refusals(facts_call *call) {
     ig_context *context = call->module->context;
     ig_diag said = context->diag;

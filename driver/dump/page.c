@@ -111,7 +111,7 @@ static void put_step(const ig_json *step, int64_t number, ig_writer *out) {
     ig_put_char(out, '}');
 }
 
-/* What the page reads of a profile, written anew: whatever else the text holds. */
+/* The page's part of a profile, written anew: whatever else the text holds. */
 static ig_status put_profile(page_call *call) {
     ig_location where = { .file = "profile" };
     const ig_json *profile = NULL;

@@ -8,7 +8,7 @@
 
 #include "ingot/ingot.h"
 
-/* Before the states, between them and the code of kernels, and behind that. */
+/* Before the states, between them and the code of kernels, and after that. */
 extern const unsigned char ig_page_head[], ig_page_middle[], ig_page_tail[];
 extern const unsigned ig_page_head_size, ig_page_middle_size, ig_page_tail_size;
 

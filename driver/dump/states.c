@@ -25,7 +25,7 @@ struct ig_states {
     bool is_used[IG_OP_COUNT];
 };
 
-/* What is at work while one graph is added. */
+/* The data of work on one graph that is added. */
 typedef struct adder {
     ig_states *states;
     const ig_graph *graph;
@@ -48,7 +48,7 @@ ig_states *ig_states_create(ig_arena *arena) {
     return states;
 }
 
-/* The number of `text`; `json` is what the list says of it when it is new. */
+/* The number of `text`; `json` is its entry in the list when it is new. */
 static uint32_t number_of(text_table *table, ig_str text, bool is_json) {
     uintptr_t known = (uintptr_t)ig_map_get(&table->numbers, text);
     if (known) {
@@ -239,7 +239,7 @@ void ig_states_add(ig_states *states, const char *pass, uint32_t number,
 
 /* ---- all of it ---- */
 
-/* What an op is like, for people: its family, or a word for its traits. */
+/* The description of an op, for people: its family, or a word for its traits. */
 static const char *kind_of(uint16_t code) {
     static const struct {
         uint32_t trait;

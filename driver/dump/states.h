@@ -12,8 +12,8 @@
  * An op is written once however many states it is in as it is: states list runs of
  * `ops` (first, count, first, count).  Of an op: id, name, operands, results (id, type,
  * the user's name), "a" attributes, "s" sources, "in" the id of the op whose body holds
- * it, "b" arguments of its bodies.  Ids stay the same from state to state, so that what
- * a pass added, removed and changed can be told.
+ * it, "b" arguments of its bodies.  Ids stay the same from state to state, so that a
+ * pass's additions, removals and changes can be told.
  */
 #ifndef IG_DRIVER_DUMP_STATES_H
 #define IG_DRIVER_DUMP_STATES_H

@@ -3,7 +3,7 @@
  *
  * Names are resolved first, on the module as imported; the weights that are wanted are
  * opened, so that no pass sees their numbers.  Inputs and outputs keep their places
- * through the pipelines, behind which the gradients are built. */
+ * through the pipelines, after which the gradients are built. */
 #include "ingot/grad.h"
 
 #include "driver/host.h"
@@ -26,7 +26,7 @@ typedef struct grad_call {
     bool *is_met;                  /* by pattern */
     uint32_t output, seed;         /* which result and argument */
     ig_dim *seed_dims;
-    IG_VEC(const char *) names; /* of what is wanted */
+    IG_VEC(const char *) names; /* of the wanted values */
     IG_VEC(ig_value *) wanted;
 } grad_call;
 

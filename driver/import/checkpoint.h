@@ -4,11 +4,11 @@
 
 #include "ir/graph.h"
 
-/* Gives the weights that a torch.distributed checkpoint (the folder) has what it says.
- * Names are equal, or one ends in the other behind a dot, as "model.a.weight" does;
- * types must be equal.  The elements lie in a file without a name that the module keeps
- * mapped.  Errors: IG_INVALID where the checkpoint has none of them, two for one, or
- * another type; IG_IO. */
+/* Gives the weights that a torch.distributed checkpoint (the folder) has the named
+ * tensors.  Names are equal, or one ends in the other after a dot, as "model.a.weight"
+ * does; types must be equal.  The elements are in a file without a name that the module
+ * keeps mapped.  Errors: IG_INVALID where the checkpoint has none of them, two for one,
+ * or another type; IG_IO. */
 ig_status ig_import_checkpoint(ig_module *module, const char *folder);
 
 #endif

@@ -98,7 +98,7 @@ static ig_status read_onnx_options(import_call *call, ig_onnx_options *out) {
 
 /* ---- formats ---- */
 
-/* IR text is told by its first word; comments may stand before it. */
+/* IR text is told by its first word; comments may precede it. */
 static bool is_ir_text(ig_str bytes) {
     size_t i = 0;
     while (i < bytes.size) {
@@ -256,7 +256,7 @@ static ig_status read_pt2(import_call *call) {
     return read_python(call, ig_import_pt2_memory, ig_import_pt2);
 }
 
-/* ---- what is refused ---- */
+/* ---- refused inputs ---- */
 
 static ig_status refuse_artifact(import_call *call) {
     ig_location where = { .file = call->path };
@@ -322,7 +322,7 @@ static const struct format *format_of(ig_str bytes) {
     return &formats[i];
 }
 
-/* What an importer hands over wrong is named here, before a pass stumbles over it; text
+/* An importer's faults are named here, before a pass meets them; text
  * was verified as it was parsed. */
 static ig_status check_module(const import_call *call) {
     ig_location where = { .file = call->path };

@@ -1,4 +1,4 @@
-/* Calibration: what values the layers read, and what the model answers.
+/* Calibration: the values that layers read, and the model's answers.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A copy of the model gives what layers read as further outputs.  A first run over the
@@ -85,7 +85,7 @@ static ig_status check_inputs(void *arguments) {
     return IG_OK;
 }
 
-/* ---- what is seen ---- */
+/* ---- observed values ---- */
 
 static const float *reals_of(const ig_argument *x) {
     assert(strcmp(x->dtype, "f32") == 0 && "layers read f32");
@@ -106,7 +106,7 @@ static void see_ends(ig_quant_activation *a, const float *x, size_t count) {
     a->is_seen = a->is_seen && is_finite;
 }
 
-/* Elements of one channel lie `stride` apart from the next channel's. */
+/* Elements of one channel are `stride` apart from the next channel's. */
 static size_t channel_stride(const ig_quant_activation *a, const ig_argument *x) {
     size_t stride = 1;
     for (uint32_t d = a->axis + 1; d < x->rank; d++) {
@@ -157,7 +157,7 @@ static void see_activation(const calibration *c, size_t number) {
     }
 }
 
-/* ---- what the model answers ---- */
+/* ---- the model's answers ---- */
 
 static void keep_answers(const calibration *c) {
     ig_quantized *q = c->q;
@@ -197,7 +197,7 @@ static ig_status see_batches(calibration *c) {
     return IG_OK;
 }
 
-/* ---- what follows from it ---- */
+/* ---- conclusions ---- */
 
 static ig_status begin_activations(void *arguments) {
     calibration *c = arguments;

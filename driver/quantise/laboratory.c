@@ -1,4 +1,4 @@
-/* Which layers are quantised, by what each of them does to the model's answers.
+/* Which layers are quantised, by the effect of each on the model's answers.
  * SPDX-License-Identifier: Apache-2.0
  *
  * One module holds every layer twice, and an input says which of the two counts:
@@ -8,8 +8,8 @@
  *     %y     = where %flag_3, %whole, %real
  *
  * With no flag set, the two results of a layer tell its own error; with one, the
- * model's outputs tell what the layer does to them; with any set of flags, what that
- * set does.  So one compilation serves for all questions.
+ * model's outputs show the layer's effect on them; with any set of flags, what that set
+ * does.  So one compilation serves for all questions.
  */
 #include "driver/outputs.h"
 #include "driver/quantise/quantise.h"

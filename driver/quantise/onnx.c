@@ -44,7 +44,7 @@ static ig_onnx_rounding rounding_of(const ig_quantized *q, size_t number) {
                                .axes_behind = value->type->rank - 1u - from->axis };
 }
 
-/* Nodes that stand for one op (equal ones) are quantised once. */
+/* Nodes of one op (equal ones) are quantised once. */
 static void list_layers(onnx_call *call) {
     const ig_quant_plan *plan = &call->q->plan;
     call->layers = IG_NEW_ARRAY(&call->q->arena, ig_onnx_layer, plan->layers.count);

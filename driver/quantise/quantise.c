@@ -16,7 +16,7 @@ _Static_assert((int)IG_QUANTIZE_MIN_MAX == (int)IG_QUANT_MIN_MAX &&
                    (int)IG_QUANTIZE_ENTROPY == (int)IG_QUANT_ENTROPY,
                "the same methods");
 
-/* ---- what is asked for ---- */
+/* ---- requests ---- */
 
 static ig_status refuse_option(const ig_quantized *q, const char *what) {
     return ig_error(&q->context->diag, IG_INVALID, NULL, "quantize: %s", what);
@@ -75,7 +75,7 @@ static bool is_skipped(const ig_quantized *q, const char *name) {
     return false;
 }
 
-/* Can Q and DQ stand around the node that a layer was made of? */
+/* Can Q and DQ surround the node that a layer was made of? */
 static bool is_onnx_node(const ig_location *where) {
     static const char *const ops[] = { "MatMul", "Gemm", "Conv" };
     for (size_t i = 0; i < IG_COUNT_OF(ops) && where->op && !where->graph; i++) {

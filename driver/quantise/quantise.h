@@ -76,7 +76,7 @@ void quant_close(quant_runner *runner);
 
 /* ---- calibrate.c ---- */
 
-/* Runs all batches: what activations hold, and what the model answers. */
+/* Runs all batches: the values of activations, and the model's answers. */
 ig_status quant_calibrate(ig_quantized *q);
 
 /* ---- laboratory.c ---- */

@@ -281,7 +281,7 @@ static ig_status quantise_tables(void *arguments) {
         return ig_error(&module->context->diag, IG_INVALID, NULL,
                         "the module has no entry graph");
     }
-    IG_VEC(ig_op *) weights = { 0 }; /* those that are made stand among them */
+    IG_VEC(ig_op *) weights = { 0 }; /* new ones are among them */
     for (ig_op *op = call->graph->body.first; op; op = op->next) {
         if (is_table(op)) {
             IG_PUSH(&module->arena, &weights, op);

@@ -134,7 +134,7 @@ static ig_status open_parts(joiner *j) {
     return IG_OK;
 }
 
-/* ---- what the file of constants is made of ---- */
+/* ---- the parts of the file of constants ---- */
 
 static ig_status refuse_record(joiner *j, const joined_part *part) {
     return JOIN_ERROR(j, IG_INVALID, part->path,
@@ -191,7 +191,7 @@ static ig_status add_table(joiner *j, const ig_json *json) {
     return IG_OK;
 }
 
-/* base, row, rows, column and columns behind the place of its constant. */
+/* base, row, rows, column and columns after the place of its constant. */
 static ig_status add_piece(joiner *j, const joined_part *part, const ig_json *json,
                            region *table) {
     int64_t n[PIECE_NUMBERS], first, size, elements;
@@ -252,7 +252,7 @@ static int compare_regions(const void *a, const void *b) {
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* Every element of a table stands in one artifact; constants lie one behind the other.
+/* Every element of a table is in one artifact; constants follow one another.
  */
 static ig_status check_regions(joiner *j) {
     int64_t end = 0, elements;
@@ -295,7 +295,7 @@ static void copy_row(const region *table, const joined_piece *piece, const char 
     memcpy(to + table->layout.factors, from + piece->layout.factors, factors);
 }
 
-/* What a piece has of rows `row` … of a table. */
+/* A piece's part of rows `row` … of a table. */
 static void copy_piece(const region *table, const joined_piece *piece, int64_t row,
                        int64_t rows, char *block) {
     int64_t begin = piece->row > row ? piece->row : row;
@@ -353,8 +353,8 @@ static ig_file_part next_part(void *user) {
     return part;
 }
 
-/* The numbers after the file's name, "), and between them and it the hash of what
- * stands there: a text names its file by content.  `text` begins after the name. */
+/* The numbers after the file's name, "), and between them and it the hash of the bytes
+ * there: a text names its file by content.  `text` begins after the name. */
 static size_t put_place(const joiner *j, const ig_file_map *weights, ig_str text,
                         ig_writer *out) {
     const char *close = memchr(text.data, ')', text.size);
@@ -463,7 +463,7 @@ ig_status ig_artifacts_join(ig_context *context, const char *const *paths, size_
     return ig_driver_settle(context, status);
 }
 
-/* ---- what an artifact says of itself ---- */
+/* ---- an artifact's own facts ---- */
 
 typedef struct shards_call {
     joiner join;

@@ -159,7 +159,7 @@ static void try_table(descent *d, size_t depth) {
     }
 }
 
-/* Where grids lie is not tried: they are left to the search before. */
+/* Positions of grids are not tried: they are left to the search before. */
 static bool is_shallow(const shard_planner *planner) {
     int64_t depth = 0;
     for (size_t i = 0; i < planner->problem->table_count; i++) {

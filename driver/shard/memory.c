@@ -28,7 +28,7 @@ static double share_of(const shard_problem *p, shard_type type) {
     return (double)p->world / (is_local ? (double)p->local_world : 1);
 }
 
-/* A part's share of what all of the table takes, in whole bytes. */
+/* A part's share of the whole table's size, in whole bytes. */
 static double part_of(double bytes, const shard_table *table, const shard_part *part) {
     double size = (double)part->size[0] * (double)part->size[1];
     return ceil(bytes * size / ((double)table->rows * (double)table->dim));

@@ -102,7 +102,7 @@ static const char *name_of(const model_table *table) {
 
 /* ---- as the planner's input ---- */
 
-/* What a row of it takes; `out_factors`: of that its scale and bias. */
+/* The size of its row; `out_factors`: of that its scale and bias. */
 static int64_t row_bytes(const ig_type *type, int64_t dim, int64_t *out_factors) {
     unsigned bits = ig_dtypes[type->dtype].bits;
     ig_row_layout layout;

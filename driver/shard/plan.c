@@ -19,7 +19,7 @@ static void put_list(ig_writer *out, const int64_t *values, size_t count) {
     ig_put(out, "]");
 }
 
-/* "rank:9/cuda:1": where the shard lies, as TorchRec writes it. */
+/* "rank:9/cuda:1": the shard's place, as TorchRec writes it. */
 static void put_placement(ig_writer *out, const shard_problem *p, int32_t rank) {
     if (p->is_cuda) {
         ig_put(out, ", \"placement\": \"rank:%d/cuda:%d\"", (int)rank,

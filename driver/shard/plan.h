@@ -36,7 +36,7 @@ typedef struct shard_host_load {
     int64_t host;
 } shard_host_load;
 
-/* One problem, its choices, and where its search stands. */
+/* One problem, its choices, and the state of its search. */
 typedef struct shard_planner {
     const shard_problem *problem;
     ig_arena *arena;
@@ -48,7 +48,7 @@ typedef struct shard_planner {
     shard_host_load *hosts; /* scratch */
     shard_sized *sized;     /* of the tables: scratch */
     double *totals;         /* of the world: scratch */
-    shard_place *places;    /* of the tables: what is being tried */
+    shard_place *places;    /* of the tables: the present choice */
     shard_place *best;
     double best_worst; /* ms of the busiest rank of `best`; infinite: there is none */
     size_t proposal_count, plan_count;

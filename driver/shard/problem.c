@@ -37,7 +37,7 @@ typedef struct reader {
     ig_context *context;
     ig_arena *arena;
     const ig_location *where;
-    const char *owner; /* what the fields belong to, for messages */
+    const char *owner; /* the owner of the fields, for messages */
 } reader;
 
 typedef struct int_field {
@@ -322,7 +322,7 @@ static ig_status find_constrained(const reader *r, table_names *n) {
     return IG_OK;
 }
 
-/* What is said of the table under any of its names; under a short one first. */
+/* The constraints on the table under any of its names; under a short one first. */
 static const ig_json *constraints_of(const reader *r, const table_names *n,
                                      size_t table) {
     size_t total = 0, count = 0;
@@ -407,7 +407,7 @@ static ig_status read_table(reader *r, const table_names *names, size_t index,
     return read_features(r, given, p, table);
 }
 
-/* What the formulas are for: float32 tables in one of TorchRec's two collections. */
+/* The purpose of the formulas: float32 tables in one of TorchRec's two collections. */
 static ig_status read_module(const reader *r, const ig_json *json, shard_problem *p) {
     const ig_json *module = ig_json_get(json, "module");
     const ig_json *dtype = ig_json_get(json, "data_type");

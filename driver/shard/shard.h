@@ -36,14 +36,14 @@ typedef struct shard_table {
     const char *name;
     int64_t rows, dim;
     int64_t row_bytes, row_factors; /* of a row; of its scale and bias among them */
-    int64_t min_partition; /* least width of a column-wise shard */
-    unsigned types;        /* bit i: shard_type i is allowed */
+    int64_t min_partition;          /* least width of a column-wise shard */
+    unsigned types;                 /* bit i: shard_type i is allowed */
     unsigned kernels;
-    double ids, bags; /* of one rank's batch, over all features */
-    double held_ids;  /* those that TorchRec sets memory aside for */
+    double ids, bags;     /* of one rank's batch, over all features */
+    double held_ids;      /* those that TorchRec sets memory aside for */
     const double *shares; /* of look-ups, in equal slices of rows; NULL: even */
     size_t share_count;
-    bool is_asked; /* `types` are those that constraints give */
+    bool is_asked;                 /* `types` are those that constraints give */
     bool is_weighted, is_sequence; /* sequence: look-ups are not pooled */
 } shard_table;
 
@@ -87,10 +87,10 @@ typedef struct shard_choice {
 } shard_choice;
 
 enum { SHARD_ELEMENT_BYTES = 4, SHARD_ID_BYTES = 8 };
-/* Share of a cached table that lies in device memory. */
+/* Share of a cached table in device memory. */
 #define SHARD_CACHE_SHARE 0.2
 
-/* Reads and checks; all of `out_problem` lies in the arena. */
+/* Reads and checks; all of `out_problem` is in the arena. */
 ig_status shard_problem_read(ig_context *context, ig_arena *arena,
                              const ig_location *where, ig_str text,
                              shard_problem *out_problem);

@@ -13,7 +13,7 @@
 #define COPY_FACTOR 2.455       /* of a batched copy after an exchange */
 #define ELEMENTWISE_FACTOR 9.22 /* of the update of a replicated table */
 #define WEIGHTED_FACTOR 1.1
-#define LEAST_COLUMNS 32 /* what a warp reads */
+#define LEAST_COLUMNS 32 /* the bytes that a warp reads */
 
 typedef struct traffic {
     double in, lookup, out; /* bytes */

@@ -1,4 +1,4 @@
-/* A model becomes two: ids of look-ups, and what is computed from fetched rows.
+/* A model becomes two: ids of look-ups, and values computed from fetched rows.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ingot/stored.h"
 

@@ -1,5 +1,5 @@
-/* A model whose tables lie in stores, as one artifact: two programs, and where the
- * tables lie.  SPDX-License-Identifier: Apache-2.0 */
+/* A model whose tables are in stores, as one artifact: two programs, and the places of
+ * the tables.  SPDX-License-Identifier: Apache-2.0 */
 #include "ingot/stored.h"
 
 #include "driver/compile/nested.h"

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The artifact is that of the step; the other parts are artifacts in it, by the names
- * of runtime/train_format.h.  Weights that training changes stand in the part of the
+ * of runtime/train_format.h.  Weights that training changes are in the part of the
  * first values alone.
  */
 #include "driver/compile/nested.h"

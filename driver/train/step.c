@@ -6,8 +6,8 @@
  *     backward          gradients of the loss (passes/grad) by weights; for tables that
  *                       only bags read, by the bags' results instead: no gradient of
  *                       a whole table is ever made
- *     update            compose/update: weights and states after the step, which stand
- *                       in the memory of those before it
+ *     update            compose/update: weights and states after the step, which are in
+ *                       the memory of those before it
  *
  * Names are resolved first, on the module as imported; arguments keep their places
  * through the pipelines.
@@ -33,7 +33,7 @@ typedef struct trained {
     uint32_t argument;
     bool is_weight;       /* of the model: an argument once it is opened */
     bool is_rows;         /* a table that only bags read */
-    ig_value *gradient;   /* of what is no such table */
+    ig_value *gradient;   /* of values that are no such table */
     ig_update_table rows; /* of such tables */
     ig_value *next, *next_states[IG_UPDATE_STATES];
 } trained;
@@ -63,7 +63,7 @@ static ig_status refuse_name(const training *t, const char *hint, const char *fo
                          name);
 }
 
-/* ---- what is named ---- */
+/* ---- named values ---- */
 
 static ig_status read_words(training *t) {
     ig_diag *diag = &t->module->context->diag;
@@ -91,8 +91,8 @@ static bool is_narrow(const ig_type *type) {
     return ig_type_has_floats(type) && ig_dtypes[type->dtype].bits < 32;
 }
 
-/* The group that changes what has this name; the number of groups: none.  Patterns are
- * for the weights that training changes; inputs, and constants of the model, change
+/* The group that changes the weight of this name; the number of groups: none.  Patterns
+ * are for the weights that training changes; inputs, and constants of the model, change
  * where a group has their very name. */
 static uint32_t find_group(training *t, const char *name, const ig_type *type,
                            bool is_parameter) {
@@ -240,7 +240,7 @@ static void add_arguments(training *t) {
     add_states(t);
 }
 
-/* The weights as open_weights takes them, which puts them behind all arguments. */
+/* The weights as open_weights takes them, which puts them after all arguments. */
 static ig_status open_weights(training *t) {
     ig_writer list;
     ig_writer_init(&list, t->arena);
@@ -380,7 +380,7 @@ static ig_value *join_parts(ig_expr *e, const value_list *parts) {
                : ig_expr_concat(e, 0, parts->items, (uint32_t)parts->count);
 }
 
-/* The lists of several features that read one table, one behind the other. */
+/* The lists of several features that read one table, one after the other. */
 typedef struct joined {
     value_list ids, gradients, bags, factors;
     bool has_bags, has_factors;
@@ -421,7 +421,7 @@ static void add_feature(training *t, const trained *w, const ig_bag_list *ids,
     to->count = d ? ig_dim_add(t->module, to->count, d->type->dims[0]) : to->count;
 }
 
-/* Ids and gradients of all features that read the table, one behind the other; `next`
+/* Ids and gradients of all features that read the table, one after the other; `next`
  * points at their bags' gradients. */
 static void join_features(training *t, trained *w, ig_value **next) {
     ig_expr *e = &t->e;

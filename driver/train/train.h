@@ -62,8 +62,8 @@ typedef struct ig_train_carried {
 } ig_train_carried;
 
 /* The states of an entry, which are its arguments from `first` on, become plain inputs
- * behind all others, and their values after a call plain results; `out` has room for
- * each.  Arguments behind `first` have numbers that are smaller by as many. */
+ * after all others, and their values after a call plain results; `out` has room for
+ * each.  The indices of arguments after `first` fall by as many. */
 void ig_train_carry_states(ig_graph *graph, uint32_t first, ig_train_carried *out);
 /* Where the model is tried: batch norms apply running statistics, as they are, in place
  * of the batch's, and the states' next values are no results. */

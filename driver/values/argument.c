@@ -211,7 +211,7 @@ ig_status ig_argument_read(ig_context *context, ig_arena *arena, const char *fil
 static ig_status parse_items(argument_call *call, ig_kind kind, const char *type,
                              ig_tensor *out);
 
-/* The type of the items of a list, or of what an optional may hold. */
+/* The type of the items of a list, or of an optional's value. */
 static const char *item_type(ig_arena *arena, const char *type, ig_dtype dtype) {
     bool is_list = ig_str_starts(ig_str_of(type), "opt<seq<");
     return ig_arena_printf(arena, "%s%s[]%s", is_list ? "seq<" : "",

@@ -47,7 +47,7 @@ static ig_status replace_input(folding *f, const ig_folded_input *input) {
     return IG_OK;
 }
 
-/* ---- what is left ---- */
+/* ---- the rest ---- */
 
 static void remove_arguments(folding *f) {
     ig_graph *graph = f->graph;

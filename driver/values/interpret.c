@@ -32,7 +32,7 @@ static ig_status take_states(ig_module *module, const ig_graph *graph, ig_arena 
     return IG_OK;
 }
 
-/* The run was good: what it made of the state is kept. */
+/* The run was good: its new state is kept. */
 static void commit_states(ig_module *module, const ig_graph *graph,
                           const ig_tensor *states) {
     ig_module_results *results = ig_driver_module(module);

@@ -44,7 +44,7 @@ double ig_metric_auc(const double *scores, const double *labels, size_t *order,
         for (end = i; end < count && scores[order[end]] == scores[order[i]]; end++) {
             ties[labels[order[end]] > 0.5]++;
         }
-        if (end == i) { /* NaN, which equals nothing, stands alone */
+        if (end == i) { /* NaN, which equals nothing, is a class of its own */
             ties[labels[order[end++]] > 0.5]++;
         }
         wins += ties[1] * (negatives + ties[0] / 2);

@@ -34,7 +34,7 @@ static const npy_dtype npy_dtypes[] = {
 typedef struct npy_reader {
     ig_context *context;
     ig_location where;
-    ig_str header; /* what is left of it */
+    ig_str header; /* the rest of it */
     ig_dtype wanted, dtype;
     ig_npy_texts texts; /* where dtype is str */
     bool is_fortran, is_swapped, is_complex;
@@ -230,7 +230,7 @@ static void take_fortran(const npy_reader *r, const char *from, char *to,
     }
 }
 
-/* The elements as they stand in the file, in row-major order and with the bytes of
+/* The elements as in the file, in row-major order and with the bytes of
  * each unit (an element or a character) little-endian. */
 static void take_elements(const npy_reader *r, ig_str data, char *to, size_t width,
                           size_t unit) {

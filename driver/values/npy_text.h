@@ -17,11 +17,11 @@ bool ig_npy_parse_texts(ig_str name, ig_npy_texts *out);
 /* Bytes of a character. */
 size_t ig_npy_character(const ig_npy_texts *texts);
 /* Fills `out`, which is allocated, from rows of little-endian characters.  Returns
- * NULL, or what is wrong with one of them. */
+ * NULL, or the error in one of them. */
 const char *ig_npy_take_texts(const ig_npy_texts *texts, const char *data,
                               ig_arena *arena, ig_tensor *out);
 
-/* What the texts of a tensor are written as: dtype U. */
+/* The form in which the texts of a tensor are written: dtype U. */
 ig_npy_texts ig_npy_measure_texts(const ig_tensor *tensor);
 /* False: a text is no UTF-8. */
 bool ig_npy_put_texts(const ig_npy_texts *texts, const ig_tensor *tensor,

@@ -159,7 +159,7 @@ static bool add_entries(zip_t *archive, const ig_npz_entry *entries, size_t coun
     return true;
 }
 
-/* What was written into the source; NULL: no memory. */
+/* The bytes written into the source; NULL: no memory. */
 static const char *take_bytes(zip_source_t *source, ig_arena *arena, size_t *out_size) {
     zip_stat_t facts;
     char *bytes = NULL;

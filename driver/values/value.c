@@ -83,7 +83,7 @@ static bool read_range(ig_str text, double *low, double *high) {
     return ig_str_to_f64(first, low) && ig_str_to_f64(second, high) && *low <= *high;
 }
 
-/* Does the type hold the number, rounded or cut to it?  It stands at `index`. */
+/* Does the type hold the number, rounded or cut to it?  It is at `index`. */
 static bool is_held(const ig_tensor *out, int64_t index, double value) {
     const ig_dtype_info *info = &ig_dtypes[out->dtype];
     if (ig_dtype_is_float(out->dtype)) {
@@ -355,7 +355,7 @@ static ig_status json_to_tensor(value_text *v, const json_t *json, bool is_typed
     return take_json(v, json, 0, out, &index);
 }
 
-/* jansson may leave out what it has no memory for, or call the text wrong: errno, which
+/* jansson may leave out values for lack of memory, or call the text wrong: errno, which
  * is cleared before, tells. */
 static ig_status report_json(const value_text *v, const char *what) {
     return errno == ENOMEM ? ig_error(&v->context->diag, IG_LIMIT, NULL,

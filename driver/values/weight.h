@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* `part` is all of `name`, or stands between dots in it. */
+/* `part` is all of `name`, or is between dots in it. */
 bool ig_name_has_part(const char *name, const char *part);
 
 #endif

@@ -165,7 +165,7 @@ static bool open_context(worker *w) {
     return w->context != NULL;
 }
 
-/* LLVM and what it reads when it starts. */
+/* LLVM and the files it reads when it starts. */
 static ig_status open_backends(void *arguments) {
     worker *w = arguments;
     ig_target_list list;

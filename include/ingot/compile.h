@@ -33,7 +33,7 @@ struct ig_compile_options {
     /* Dumps: called after each pass, or NULL. */
     void (*after_pass)(void *user, const char *pass, unsigned number, const char *text);
     void *after_pass_user;
-    const char *stop_after; /* dumps: the pipeline ends behind this pass, or NULL */
+    const char *stop_after; /* dumps: the pipeline ends after this pass, or NULL */
     /* For finding defects of Ingot, slow: kernels check each load and store, and
      * sessions fill memory that holds no value (docs/debugging.md). */
     int sanitize;

@@ -38,7 +38,7 @@ typedef struct ig_inner_value {
 IG_API IG_MUST_USE ig_status ig_module_values(ig_module *module,
                                               const ig_inner_value **out_values,
                                               size_t *out_count);
-/* A copy of the module that gives, behind its outputs, these values of that list; its
+/* A copy of the module that gives, after its outputs, these values of that list; its
  * inputs and outputs are flat.  *out_exposed is the caller's to close.  Errors:
  * IG_INVALID for an index beyond the list, IG_LIMIT for more outputs than a graph
  * can have. */

@@ -119,7 +119,7 @@ IG_API const char *ig_lookahead_error(const ig_lookahead *ahead);
 /* Every batch that was submitted ends soon with IG_CANCELLED, and so do later ones. */
 IG_API void ig_lookahead_cancel(ig_lookahead *ahead);
 
-/* Of all batches so far, and the stores behind them.  Set size. */
+/* Of all batches so far, and their stores.  Set size. */
 typedef struct ig_lookahead_facts {
     size_t size;
     uint64_t ids, hits, fetched, absent;

@@ -38,7 +38,7 @@ typedef struct ig_import_options {
                                 * no rank), not to be compiled; 2: with defaults, too */
     const char *checkpoint; /* a folder of torch.distributed.checkpoint, whose tensors
                              * become the weights of their names; or NULL */
-    /* Weights that become inputs, behind the others, which the caller gives and may
+    /* Weights that become inputs, after the others, which the caller gives and may
      * change from run to run (ig_port.is_weight): "NAME,NAME", or "all" that training
      * changes; NULL: none. */
     const char *open_weights;

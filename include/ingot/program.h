@@ -67,7 +67,7 @@ IG_API IG_MUST_USE ig_status ig_program_open_memory(const void *bytes, size_t si
                                                     ig_program **out_program);
 IG_API void ig_program_close(ig_program *program);
 
-/* What an input or output is along the batch, for whoever puts calls together. */
+/* The role of an input or output along the batch, for callers that join calls. */
 typedef enum ig_port_role {
     IG_ROLE_NONE,        /* not known */
     IG_ROLE_ROWS,        /* the first extent is the batch */
@@ -85,8 +85,8 @@ typedef struct ig_port {
     ig_dtype_code dtype;
     uint32_t rank;
     int64_t dims[IG_MAX_RANK]; /* -1: depends on the call */
-    int32_t memory, device;    /* where it stands unless a view says otherwise */
-    int32_t in_place_of;       /* output: the input whose memory it stands in, or -1 */
+    int32_t memory, device;    /* its place unless a view says otherwise */
+    int32_t in_place_of;       /* output: the input whose memory it is in, or -1 */
     ig_port_role role;
     int32_t keys;      /* lengths, offsets: how many there are a row; 0: not known */
     int32_t partner;   /* an input, or -1 */
@@ -126,9 +126,9 @@ IG_API void ig_program_get_facts(const ig_program *program, ig_program_facts *fa
 /* The machine's best level: "v2", "v3", "v4", "v4-vnni", "v4-amx"; "" for none. */
 IG_API const char *ig_runtime_level(void);
 
-/* What the artifact says of tables that lie in stores, *out_size bytes, there as long
- * as the program is: for ingot/lookahead.h, which runs such programs.  NULL: its
- * tables, if any, are its own. */
+/* The artifact's record of tables in stores, *out_size bytes, there as long as the
+ * program is: for ingot/lookahead.h, which runs such programs.  NULL: its tables, if
+ * any, are its own. */
 IG_API const void *ig_program_stored(const ig_program *program, size_t *out_size);
 
 /* What became of each node of the model, and whose work each step does: JSON as

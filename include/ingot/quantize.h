@@ -60,8 +60,7 @@ typedef struct ig_quantize_options {
     double max_error;
     int only_onnx; /* leave layers alone that ig_quantized_onnx cannot write */
     const ig_compile_options *compile; /* for the runs that calibrate; or NULL */
-    int to_bf16; /* layers round weights and values to bf16, in place of integers; what
-                  * is about scales does not go with it, and it needs no calibration */
+    int to_bf16; /* round weights and values to bf16: no scales, no calibration */
 } ig_quantize_options;
 
 /* One call of the model; values are borrowed. */

@@ -1,4 +1,5 @@
-/* Ingot, trainers: run steps of training that were compiled, and own what they change.
+/* Ingot, trainers: run steps of training that were compiled, and own the values that
+ * they change.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     ig_trainer_options how = { .size = sizeof how, .message = why,
@@ -15,8 +16,8 @@
  * An artifact that ig_compile_train_file made holds the programs of ig_train_part.  The
  * trainer keeps weights and states in memory of its own, or of the caller's, where each
  * step changes them in place.  Nothing has changed when a step fails.  In steady state
- * (shapes seen before) a step allocates nothing.  Ownership: inputs are read where they
- * lie, for the call.  Threads: a call that meets another one at work on its trainer is
+ * (shapes seen before) a step allocates nothing.  Ownership: inputs are read in place,
+ * during the call.  Threads: a call that meets another one at work on its trainer is
  * refused (IG_INVALID, and no message), so that nobody reads weights while a step
  * writes them; ig_trainer_cancel may come from any thread, also from a signal handler.
  * Bits do not depend on how many threads share a step.
@@ -40,7 +41,7 @@ typedef enum ig_train_part {
 
 typedef struct ig_trainer ig_trainer;
 
-/* A weight or a state that is to stand in the caller's memory, which holds its first
+/* A weight or a state to keep in the caller's memory, which holds its first
  * value already and outlives the trainer: torch's tensor, a mapped file. */
 typedef struct ig_trainer_place {
     const char *name;
@@ -78,11 +79,11 @@ IG_API void ig_trainer_close(ig_trainer *trainer);
 
 /* ---- calls ---- */
 
-/* What each call brings: the model's inputs that do not change, and last the label,
- * where the loss has one. */
+/* The arguments of each call: the model's inputs that do not change, and last the
+ * label, where the loss has one. */
 IG_API size_t ig_trainer_input_count(const ig_trainer *trainer);
 IG_API ig_port ig_trainer_input(const ig_trainer *trainer, size_t index);
-/* What a part takes and gives; NULL: it was not given. */
+/* The arguments and results of a part; NULL: it was not given. */
 IG_API const ig_program *ig_trainer_program(const ig_trainer *trainer,
                                             ig_train_part part);
 
@@ -121,7 +122,7 @@ IG_API double *ig_trainer_decays(ig_trainer *trainer);
 
 typedef struct ig_trained {
     const char *name; /* the trainer's */
-    ig_view view;     /* where it stands */
+    ig_view view;     /* its address */
     int is_state;     /* of an optimizer: NAME.momentum1 of NAME */
     int is_set;       /* 0: an input that is trained, and was given no value yet */
 } ig_trained;
@@ -130,7 +131,7 @@ IG_API size_t ig_trainer_count(const ig_trainer *trainer);
 IG_API ig_trained ig_trainer_get(const ig_trainer *trainer, size_t index);
 /* The number of that name, or -1. */
 IG_API int ig_trainer_find(const ig_trainer *trainer, const char *name);
-/* Copies a value of the same type and extents to where it stands. */
+/* Copies a value of the same type and extents to its memory. */
 IG_API IG_MUST_USE ig_status ig_trainer_set(ig_trainer *trainer, size_t index,
                                             const ig_view *value);
 

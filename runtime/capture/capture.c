@@ -22,7 +22,7 @@
 enum { PATH_BYTES = 4096, CALLS = 16, CALLS_MAX = 9999, EMBEDDED_SOURCES = 2 };
 
 typedef struct capture {
-    ig_capture verbs; /* first: what the session calls */
+    ig_capture verbs; /* first: called by the session */
     char folder[PATH_BYTES];
     size_t length; /* of the session's folder, in `folder` */
     int calls, limit;
@@ -258,7 +258,7 @@ static void close_capture(ig_capture *verbs) {
 
 /* ---- sessions ---- */
 
-/* Constants that lie in other files come along: the artifact runs without them. */
+/* Constants in other files come along: the artifact runs without them. */
 static void write_files(capture *c, const ig_session *session, FILE *list) {
     const ig_plan *plan = session->plan;
     for (uint32_t i = 0; i < plan->files_count; i++) {

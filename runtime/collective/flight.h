@@ -33,7 +33,7 @@ struct ig_flight {
     uint32_t pieces, room;
     ig_group_part *send; /* of rank r: send[r * pieces …] */
     size_t *coming;      /* bytes from each rank */
-    char *box;           /* what came, one rank's behind the other's */
+    char *box;           /* the received parts, rank after rank */
     size_t box_room;
     void *state; /* the transport's */
 };

@@ -214,7 +214,7 @@ static bool reserve_bytes(char **bytes, size_t *room, size_t wanted) {
     return *bytes != NULL;
 }
 
-/* All parcels of `parts`, one behind the other. */
+/* All parcels of `parts`, one after the other. */
 static bool count_parcels(const ig_group *group, const ig_group_part *parts,
                           uint32_t pieces, size_t *out) {
     *out = 0;

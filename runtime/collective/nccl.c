@@ -190,7 +190,7 @@ static ig_status make_room(ig_group *group, ig_collective what, room *out,
     return check_cuda(group, what, error);
 }
 
-/* Pieces to the GPU, or from there, one behind the other. */
+/* Pieces to the GPU, or from there, one after the other. */
 static ig_status copy_parcels(ig_group *group, ig_collective what,
                               const ig_group_part *parts, uint32_t count,
                               uint64_t address, bool is_out) {

@@ -150,7 +150,7 @@ static bool list_bag(bags *b, int64_t number) {
     return true;
 }
 
-/* Without pooling each id is a bag; those before the first and behind the last bag that
+/* Without pooling each id is a bag; those before the first and after the last bag that
  * was given are -1. */
 static bool list_each(bags *b) {
     span window = { 0, b->begins ? 0 : b->id_count };

@@ -2,7 +2,7 @@
  * and what begins at one step and is waited for at another.
  * SPDX-License-Identifier: Apache-2.0
  *
- * All lists of a collective travel in one exchange: a rank's parts of them, one behind
+ * All lists of a collective travel in one exchange: a rank's parts of them, one after
  * the other, are one parcel.
  */
 #include "base/checked.h"

@@ -14,7 +14,7 @@ typedef struct ig_cpu_worker {
 
 typedef struct ig_cpu_queue {
     ig_queue base;
-    ig_memory *memory; /* that this stands in, with `bytes` of it */
+    ig_memory *memory; /* that this is in, with `bytes` of it */
     size_t bytes;
     ig_thread_pool *pool; /* or NULL */
     const atomic_int *state;

@@ -17,7 +17,7 @@ enum { REPORTS = 64, MIN_ARGUMENT_BYTES = 4096, NON_BLOCKING = 1 };
 
 typedef struct cuda_queue {
     ig_queue base;
-    ig_memory *memory; /* that this stands in */
+    ig_memory *memory; /* that this is in */
     void *stream;
     char *arguments; /* in the GPU's memory, like reports */
     size_t argument_bytes;

@@ -1,4 +1,4 @@
-/* What an engine of interpreters offers to the library that opens it.
+/* The functions of an engine of interpreters for the library that opens it.
  * SPDX-License-Identifier: Apache-2.0
  *
  * An engine is a library.  One whose globals are an interpreter's is loaded once an
@@ -38,13 +38,13 @@ struct ig_interp_result {
 typedef struct ig_engine_job ig_engine_job;
 struct ig_engine_job {
     void (*work)(ig_engine_job *job); /* of the engine, below */
-    struct ig_interp *interp;         /* put into what is made */
+    struct ig_interp *interp;         /* put into the new object */
     void *state;                      /* of this interpreter, the engine's */
     char *message;
     size_t message_size;
     int64_t deadline_ns; /* kept by the engine where it has no owner */
     ig_status status;
-    /* what each kind of work takes and gives */
+    /* arguments and results of each kind of work */
     const char *source, *name, *module;
     uint64_t instructions, memory; /* budgets; 0: the engine's own */
     const ig_interp_object *object;

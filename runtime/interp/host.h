@@ -31,7 +31,7 @@ struct ig_interp_manager {
 
 /* ---- call.c ---- */
 
-/* With defaults in place of what the caller's struct lacks. */
+/* With defaults for the fields that the caller's struct lacks. */
 ig_status ig_interp_call_take(const ig_interp_call *given, ig_interp_call *out_call);
 IG_PRINTF(3, 4)
 ig_status ig_interp_fail(const ig_interp_call *how, ig_status status,

@@ -1,7 +1,7 @@
 /* Replicas: objects that each interpreter makes for itself, over memory of all.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The module ingot_interp does what is Python's part of it.
+ * The module ingot_interp does Python's part of it.
  */
 #include "runtime/interp/host.h"
 
@@ -19,12 +19,12 @@ typedef struct replica_copy {
 
 struct ig_interp_replica {
     ig_interp_manager *manager;
-    atomic_int holders; /* the caller, and what was made from it */
+    atomic_int holders; /* the caller, and the objects made from it */
     ig_interp_replica *
         *packages; /* that it needs, held; NULL in one that is a package */
     size_t package_count;
     ig_shared *memory;       /* of a package, or a pickle with its buffers */
-    ig_interp_value *parts;  /* of the latter: where each lies */
+    ig_interp_value *parts;  /* of the latter: the place of each */
     size_t part_count;       /* 0: a package, or a resource of it */
     char *module, *resource; /* of the package, or NULL */
     int64_t number;          /* of a package */
@@ -172,7 +172,7 @@ void ig_interp_replica_free(ig_interp_replica *replica) {
 
 /* ---- an interpreter's own ---- */
 
-/* Calls a function of ingot_interp; the object is what it gives. */
+/* Calls a function of ingot_interp; the object is its result. */
 static ig_status make_by(ig_interp *interp, const ig_interp_call *how, const char *name,
                          const ig_interp_arguments *arguments,
                          ig_interp_object **out_object) {
@@ -443,7 +443,7 @@ static void put_part(ig_interp_replica *r, size_t index, size_t start, size_t si
                                          .as.list = { two, 2 } };
 }
 
-/* The pickle and its buffers one after the other; where each lies is noted. */
+/* The pickle and its buffers one after the other; the place of each is noted. */
 static ig_status lay_out(ig_interp_replica *r, const ig_interp_value *text,
                          const ig_interp_value *buffers) {
     size_t count = buffers->as.list.count, end = 0;

@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * An interpreter that cannot be unloaded waits in a list of the process when its
- * manager is destroyed: it is the one thing here that is not of a handle.  What the
- * manager before put into __main__ or sys.path is still there.
+ * manager is destroyed: it is the one thing here that is not of a handle.  Names that
+ * the previous manager put into __main__ or sys.path are still there.
  */
 #include "runtime/interp/host.h"
 

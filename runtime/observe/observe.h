@@ -43,7 +43,7 @@ ig_status ig_observe_folder_enter(const ig_observe_folder *folder, const char *m
                                   const ig_message *message);
 ig_status ig_observe_write(const char *path, ig_str text, const ig_message *message);
 
-/* .eh_frame and, behind it, .eh_frame_hdr. */
+/* .eh_frame and, after it, .eh_frame_hdr. */
 typedef struct ig_unwind {
     char *bytes; /* free() it; NULL: there is nothing to tell */
     size_t size, header_size;

@@ -5,7 +5,7 @@
  *     jitdump   code │ .eh_frame │ .eh_frame_hdr      addresses count from themselves
  *
  * The instructions in between are the same (DWARF 5, 6.4; Linux Standard Base, core,
- * 10.6).  `perf inject --jit` puts both behind the code, at the next multiple of 8.
+ * 10.6).  `perf inject --jit` puts both after the code, at the next multiple of 8.
  */
 #include "runtime/observe/observe.h"
 
@@ -116,7 +116,7 @@ static size_t skip_number(ig_str text, size_t at) {
     return at + 1;
 }
 
-/* The entry behind `at`; false at the end, and for what reaches beyond it. */
+/* The entry after `at`; false at the end, and for what reaches beyond it. */
 static bool next_entry(ig_str section, size_t *at, ig_str *out) {
     if (section.size < 8 || *at > section.size - 8) {
         return false;

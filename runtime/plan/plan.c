@@ -105,8 +105,8 @@ static fit judge_sections(const ig_plan_header *header) {
     return result;
 }
 
-/* A copy with records as long as this runtime has them: what an older one has not is
- * zero, a section that it has not is empty.  NULL: out of memory. */
+/* A copy with records as long as this runtime has them: fields that an older one lacks
+ * are zero, a section that it lacks is empty.  NULL: out of memory. */
 static ig_plan_header *widen_records(const ig_plan_header *from) {
     size_t size = sizeof *from;
     for (uint32_t i = 0; i < from->section_count; i++) {

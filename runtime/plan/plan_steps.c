@@ -244,7 +244,7 @@ static bool writes_well(const walk *w, const ig_plan_step *step) {
     return true;
 }
 
-/* ---- behind the commit step ---- */
+/* ---- after the commit step ---- */
 
 static bool is_late_operand(const ig_plan *plan, const ig_plan_operand *operand) {
     return ig_plan_expr_depends(plan, plan->buffers[operand->buffer].bytes,
@@ -280,7 +280,7 @@ static bool may_fail(const ig_plan *plan, const ig_plan_step *step) {
     return may;
 }
 
-/* Nothing behind the commit step fails, so there are only launches and copies. */
+/* Nothing after the commit step fails, so there are only launches and copies. */
 static const char *check_commit(const walk *w, const ig_plan_step *step) {
     if (step->kind == IG_STEP_commit) {
         return w->has_committed || w->depth > 0 ? "commit" : NULL;

@@ -13,7 +13,7 @@
 
 typedef struct ig_text_block {
     struct ig_text_block *next;
-    size_t size, used; /* bytes behind this struct */
+    size_t size, used; /* bytes after this struct */
 } ig_text_block;
 
 typedef struct ig_texts {

@@ -3,7 +3,7 @@
  *
  *     map → container → copy of the plan, checked → level, code → constants → layout
  *
- * Each part puts what it holds into the program at once, so that one function closes a
+ * Each part puts its resources into the program at once, so that one function closes a
  * program in any state.
  */
 #include "base/platform/platform_open.h"

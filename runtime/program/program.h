@@ -21,13 +21,13 @@ typedef struct ig_exec {
     uint32_t launch;                /* launch, rows, host: its number among these */
     uint32_t phase_count;           /* launches of the phase that it begins; else 0 */
     uint32_t end;                   /* the step after it and its bodies */
-    uint32_t rows;                  /* the rows step that it stands in, or IG_NONE */
+    uint32_t rows;                  /* the rows step around it, or IG_NONE */
     bool is_late;                   /* something in it is known only when it runs */
     bool is_loose;                  /* params or cost depend on loose symbols */
     bool has_late;                  /* some step of the phase that it begins is late */
 } ig_exec;
 
-/* Bytes that constants stand in: an entry, a file, or a copy in large pages. */
+/* Bytes of constants: an entry, a file, or a copy in large pages. */
 typedef struct ig_constant_file {
     ig_str bytes;
     ig_file_map map; /* base NULL: nothing to unmap */
@@ -35,7 +35,7 @@ typedef struct ig_constant_file {
     size_t copy_size;
 } ig_constant_file;
 
-/* An operand slot that stands in the caller's memory and so moves from call to call. */
+/* An operand slot in the caller's memory, which moves from call to call. */
 typedef struct ig_port_slot {
     uint32_t slot, buffer;
 } ig_port_slot;
@@ -60,10 +60,10 @@ struct ig_program {
     uint32_t table_size;   /* max of operands of a launch in rows */
     uint32_t scratch;      /* max of bytes that a kernel needs */
     bool has_loose;        /* some step is */
-    bool is_sanitized;     /* some kernel checks what it touches */
+    bool is_sanitized;     /* some kernel checks its accesses */
     bool needs_ranks;      /* some host step is theirs */
     bool writes_outputs;   /* in place: buffers of their own, sizes known */
-    bool writes_weights;   /* some output stands in an opened weight */
+    bool writes_weights;   /* some output is in an opened weight */
     char levels[96];       /* for people */
     ig_observer *observer; /* who tells others of the code, or NULL */
 };

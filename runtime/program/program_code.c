@@ -100,8 +100,8 @@ static ig_status check_code(const ig_program *program, ig_str code,
     return IG_OK;
 }
 
-/* The same entry in the program's text, where its code stands page by page, or NULL.
- * What stands there is checked as any other code is. */
+/* The same entry in the program's text, which has its code page by page, or NULL.
+ * The bytes there are checked as any other code is. */
 static const void *find_text(const ig_program_options *options, ig_str code) {
     const ig_code_header *wanted = (const void *)code.data;
     for (uint64_t at = 0; at + code.size <= options->code_size;) {
@@ -133,7 +133,7 @@ static ig_code_source find_source(const ig_program *program,
     };
 }
 
-/* The whole entry is loaded, header and table too: what is checked is what is called,
+/* The whole entry is loaded, header and table too: the checked code is the called code,
  * unless somebody writes into a file that is mapped. */
 ig_status ig_program_load_code(ig_program *program, const ig_program_options *options,
                                const ig_message *message) {

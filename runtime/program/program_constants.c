@@ -1,9 +1,10 @@
-/* Where constants stand: entries of the artifact, files beside it, the caller's memory.
+/* The places of constants: entries of the artifact, files beside it, the caller's
+ * memory.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A source is a run of bytes: number 0 is `weights`, number 1 `weights-<level>`, and
  * the files follow.  Constants are checked against their source once and are plain
- * pointers from then on.  With the load policy "hugepage" what is used of a source is
+ * pointers from then on.  With the load policy "hugepage" the used part of a source is
  * copied into 2 MiB pages first.
  */
 #include "base/checked.h"

@@ -3,7 +3,7 @@
  *
  * Three layers, from rare to often:
  *
- *     shape   what follows from the extents of a call: sizes, offsets, params, tiles.
+ *     shape   values that follow from a call's extents: sizes, offsets, params, tiles.
  *             Planned when symbols that reach a size or grid have new values; a few are
  *             kept (session->shapes).
  *     bind    the caller's addresses, patched into the current shape's slots; and what
@@ -69,7 +69,7 @@ struct ig_session {
     const ig_watched *watched; /* for that library */
 
     ig_ranks *ranks;  /* of a program that is one of several, or NULL */
-    ig_memory host;   /* for what the session itself reads: this struct, shapes */
+    ig_memory host;   /* for the session's own reads: this struct, shapes */
     ig_memory memory; /* the device's, for regions */
     ig_program *program;
     const ig_plan *plan;
@@ -123,8 +123,8 @@ bool ig_session_plan_space(ig_session *session, ig_space space, int64_t *out_byt
 /* session_capture.c: has calls written down where INGOT_CAPTURE names a folder. */
 ig_status ig_session_begin_capture(ig_session *session, const ig_message *message);
 
-/* session_watch.c: libingot-watch does the steps of a program that checks what
- * it touches. */
+/* session_watch.c: libingot-watch does the steps of a program that checks its
+ * accesses. */
 ig_status ig_session_begin_watch(ig_session *session, const ig_message *message);
 
 /* session_state.c.  The views of state after the caller's, for a bind. */
@@ -143,7 +143,7 @@ void ig_session_describe_output(ig_session *session, uint32_t number);
 /* Binds session->given, the caller's views in it, anew. */
 ig_status ig_session_rebind(ig_session *session);
 
-/* session_resolve.c: evaluates what stands in step `number` into the current shape. */
+/* session_resolve.c: evaluates the record of step `number` into the current shape. */
 ig_status ig_session_resolve(ig_session *session, uint32_t number);
 /* The same for params, tiles and cost of a launch or host step alone. */
 ig_status ig_session_resolve_params(ig_session *session, uint32_t number);
@@ -163,7 +163,7 @@ static inline ig_status ig_session_check_waited(const ig_session *session) {
     return session->is_started ? IG_INVALID : IG_OK;
 }
 
-/* session_run.c: runs what is bound, whoever asks. */
+/* session_run.c: runs the bound call, whoever asks. */
 ig_status ig_session_run_now(ig_session *session);
 /* Ranks that wait for one that has failed need not wait longer.  Returns `status`. */
 ig_status ig_session_tell_ranks(ig_session *session, ig_status status);

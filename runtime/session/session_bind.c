@@ -312,7 +312,7 @@ static bool reserve_own(ig_session *session, ig_output *output, int64_t bytes) {
     return ig_region_reserve(&session->memory, &output->own, (size_t)bytes);
 }
 
-/* Where the output stands for the caller.  `bytes` is its size, known by now. */
+/* The place of the output for the caller.  `bytes` is its size, known by now. */
 ig_status ig_session_place_output(ig_session *session, uint32_t number, int64_t bytes) {
     ig_output *output = &session->outputs[number];
     assert(bytes >= 0 && "the output's size is not known yet");
@@ -348,7 +348,7 @@ static ig_status check_outputs_apart(ig_session *session, uint32_t number,
 }
 
 /* An output in place of an input is given the same memory, or none; and no other input
- * lies there, which would change under those who read it. */
+ * is there, which would change under its readers. */
 static ig_status place_over_input(ig_session *session, uint32_t number, int64_t bytes) {
     const ig_plan *plan = session->plan;
     ig_output *output = &session->outputs[number];

@@ -1,9 +1,9 @@
-/* Evaluates what stands in a step: offsets, params, tiles.
+/* Evaluates the record of a step: offsets, params, tiles.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Called for every step when a shape is planned, and for a late step each time it runs;
  * results go to the session's current shape.  An expression that overflows makes the
- * call INVALID: the extents given are beyond what the model can mean.
+ * call INVALID: the given extents are beyond the model's range.
  */
 #include "base/checked.h"
 #include "runtime/session/session.h"
@@ -60,7 +60,7 @@ static ig_status refuse_late(ig_session *session, uint32_t number, const char *w
 }
 
 /* What grows once may grow in every trip of a loop: half as much again, or all that may
- * be held, so that what moves is a part of what is written. */
+ * be held, so that copies are a part of the writes. */
 static bool reserve_ahead(ig_session *session, const ig_region *region, int64_t bytes,
                           double room, ig_region *larger) {
     const ig_memory *memory = &session->memory;
@@ -135,7 +135,7 @@ static ig_status resolve_operand(ig_session *session, uint32_t number, uint32_t 
     if (stride < 0 || (offset < 0 && bytes > 0)) {
         return reaches_outside(session, number);
     }
-    /* Of a view into no rows, whose other axes may begin behind the end: nothing is
+    /* Of a view into no rows, whose other axes may begin after the end: nothing is
      * touched there. */
     offset = offset < 0 ? 0 : offset > bytes ? bytes : offset;
     shape->slot_offsets[slot] = offset;
@@ -308,7 +308,7 @@ static double tiles_cost(const ig_launch *launch) {
     return launch->cost > 0 && grid > 0 ? launch->cost : grid * IG_UNKNOWN_TILE_NS;
 }
 
-/* Tiles lie on a line, each as long as it costs; the line is cut into equal parts, and
+/* Tiles form a line, each as long as it costs; the line is cut into equal parts, and
  * a tile belongs to the part in which it begins. */
 static void split_tiles(const ig_phase *phase, int workers, double total) {
     double begin = 0;

@@ -340,7 +340,7 @@ static ig_status run_commit(ig_session *session, uint32_t number) {
     return agree_with_ranks(session);
 }
 
-/* What a run has prepared stays for the next ones. */
+/* Values that a run has prepared stay for the next ones. */
 static ig_status run_prepare(ig_session *session, uint32_t number) {
     uint32_t end = session->program->execs[number].end;
     return session->is_prepared ? IG_OK : run_steps(session, number + 1, end);
@@ -397,7 +397,7 @@ static ig_status finish_late_output(ig_session *session, uint32_t number) {
     return copy_output(session, number, bytes);
 }
 
-/* Outputs that stand in another buffer: an input, a constant, another output. */
+/* Outputs in another buffer: an input, a constant, another output. */
 static ig_status finish_output(ig_session *session, uint32_t number) {
     int64_t bytes = session->shape->output_bytes[number];
     bool is_written = bytes <= 0 || ig_plan_has_own_buffer(session->plan, number) ||

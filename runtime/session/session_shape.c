@@ -1,4 +1,4 @@
-/* Planning what follows from the extents of a call, and keeping it.
+/* Plans the values that follow from the extents of a call, and keeps them.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A shape is looked up by the values of the symbols that reach a size or grid.  A miss
@@ -20,7 +20,7 @@ static ig_status too_large(ig_session *session, const char *what) {
         "%s: its size is too large, or no size at all, for these shapes", what);
 }
 
-/* A value without a name is known by what makes it. */
+/* A value without a name is known by its writer. */
 static ig_status too_large_buffer(ig_session *session, uint32_t number) {
     const ig_plan_buffer *buffer = &session->plan->buffers[number];
     char where[IG_WHERE_BYTES];

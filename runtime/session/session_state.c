@@ -1,10 +1,10 @@
-/* State: what a session keeps from one run to the next.
+/* State: the values that a session keeps from one run to the next.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A state is an input and an output of the plan that callers do not see.  The output
- * stands in the session's own memory, which is never the memory that the input stands
- * in (session_bind.c keeps two regions and swaps them), so a run that fails leaves the
- * old value as it was.  Committing makes the output's view the next input.
+ * A state is an input and an output of the plan that callers do not see.  The output is
+ * in the session's own memory, which is never the input's memory (session_bind.c keeps
+ * two regions and swaps them), so a run that fails leaves the old value as it was.
+ * Committing makes the output's view the next input.
  */
 #include "runtime/session/session.h"
 

@@ -1,9 +1,9 @@
-/* Dynamic tables: an id map over rows in memory, and a store behind them.
+/* Dynamic tables: an id map over rows in memory, and a store below them.
  * SPDX-License-Identifier: Apache-2.0
  *
- * What is written is written before its row is given away, and what is read is read
- * before anybody learns of the row: a store that fails at any moment costs nothing but
- * the call.  Rows move in chunks, so that the buffer stays small.
+ * A row is written before its slot is given away, and read before anybody learns of the
+ * slot: a store that fails at any moment costs nothing but the call.  Rows move in
+ * chunks, so that the buffer stays small.
  */
 #include "ingot/dynamic.h"
 
@@ -81,7 +81,7 @@ static ig_status check_options(const ig_store_call *call,
     return IG_OK;
 }
 
-/* Where each state stands in a row of the chunk. */
+/* The offset of each state in a row of the chunk. */
 static bool lay_out_states(ig_dynamic *table) {
     const ig_dynamic_options *o = &table->options;
     table->state_bytes = calloc(o->state_count, sizeof *table->state_bytes);
@@ -311,7 +311,8 @@ static ig_status read_chunk(ig_dynamic *table, const ig_store_call *call,
 typedef ig_status move_chunk(ig_dynamic *table, const ig_store_call *call,
                              const ig_id_row *rows, size_t count);
 
-/* Moves this rank's rows to the front, the others behind; returns how many are its. */
+/* Moves this rank's rows to the front, the others after them; returns how many are
+ * its. */
 static size_t keep_own(const ig_dynamic_options *o, ig_id_row *rows, size_t count) {
     size_t own = 0;
     for (size_t i = 0; i < count; i++) {
@@ -369,7 +370,7 @@ static ig_status refuse_batch(const ig_dynamic *table, const ig_store_call *call
 }
 
 /* Before rows are evicted, those that the rest of the batch needs are in use.  One that
- * was written and read again in one call might lie in another rank's part by then,
+ * was written and read again in one call might be in another rank's part by then,
  * which would read it before it is written. */
 static void pin_rest(ig_dynamic *table, const ig_id_batch *batch) {
     ig_id_batch rest = *batch;

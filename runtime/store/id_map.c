@@ -1,10 +1,10 @@
 /* Rows for global ids: a hash table of 16-byte slots, and records that order eviction.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The table is cut into groups; an id belongs to one group and lies there by linear
+ * The table is cut into groups; an id belongs to one group and is found there by linear
  * probing that wraps at the group's end.  A group of 32 slots is 8 cache lines
- * (CACHELINE); one group is all of the table in the NAIVE form.  Removal shifts what
- * follows back, so that a probe ends at the first empty slot.
+ * (CACHELINE); one group is all of the table in the NAIVE form.  Removal shifts the
+ * followers back, so that a probe ends at the first empty slot.
  *
  * A record is one number that orders ids by use: 5 bits of frequency over 27 bits of
  * the last time.  A use at frequency f raises f with probability 2^-f (Morris's
@@ -102,7 +102,7 @@ size_t ig_id_map_count(const ig_id_map *map) {
 
 /* ---- records ---- */
 
-/* Knuth's MMIX generator, whose high half is what is used of it. */
+/* Knuth's MMIX generator, of which the high half is used. */
 static uint32_t draw_random(uint64_t *random) {
     *random = *random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     return (uint32_t)(*random >> 32);
@@ -122,8 +122,8 @@ static uint32_t record_use(uint64_t *random, uint32_t record, uint32_t time) {
 
 /* ---- slots ---- */
 
-/* One product mixes upwards; both its halves are folded into what is used, so that ids
- * that differ only in high bits, or by a power of two, lie apart. */
+/* One product mixes upwards; both its halves are folded into the used bits, so that ids
+ * that differ only in high bits, or by a power of two, are apart. */
 static uint64_t hash_id(int64_t id) {
     uint64_t h = (uint64_t)id;
     h = (h ^ h >> 32) * UINT64_C(0x9e3779b97f4a7c15);
@@ -152,7 +152,7 @@ static slot *find_slot(const ig_id_map *map, int64_t id, uint64_t hash) {
     return NULL;
 }
 
-/* Empties `gone` and moves back what follows it, up to the first empty slot. */
+/* Empties `gone` and moves back its followers, up to the first empty slot. */
 static void clear_slot(ig_id_map *map, slot *gone) {
     uint64_t mask = map->slot_mask;
     slot *group = group_of(map, hash_id(~gone->key));
@@ -228,14 +228,14 @@ static ig_status begin_batch(ig_id_map *map, ig_id_batch *batch) {
     return IG_OK;
 }
 
-/* The slot where most ids lie: their home or the one behind it, which may be another
+/* The slot of most ids: their home or the one after it, which may be another
  * group's or after the last, where no such id is.  No branch tells which. */
 static slot *guess_slot(slot *slots, int64_t id, uint32_t home) {
     slot *s = slots + home;
     return s + (s->key != ~id);
 }
 
-/* The row of an id that lies elsewhere or is new; -1: there is none for it. */
+/* The row of an id that is elsewhere or new; -1: there is none for it. */
 static int64_t place_id(ig_id_map *map, ig_id_batch *batch, int64_t id,
                         uint64_t *random) {
     slot *s = find_slot(map, id, hash_id(id));
@@ -256,7 +256,7 @@ static size_t transform_block(ig_id_map *map, ig_id_batch *batch, const int64_t 
                               const uint32_t *homes, size_t count) {
     slot *slots = map->slots;
     int64_t *rows = batch->rows + (ids - batch->ids);
-    uint64_t random = map->random; /* a copy: rows could lie over it */
+    uint64_t random = map->random; /* a copy: rows could overlap it */
     uint32_t time = batch->time;
     size_t i = 0;
     for (; i < count; i++) {

@@ -122,7 +122,7 @@ static ig_status pull_cells(void *opaque, const ig_store_call *call,
     return IG_OK;
 }
 
-/* Puts the cell into the tree in place of the one that stands there; false: out of
+/* Puts the cell into the tree in place of the one there; false: out of
  * memory. */
 static bool put_cell(table *t, cell key, const void *data, size_t bytes) {
     void *copy = malloc(bytes > 0 ? bytes : 1);

@@ -5,7 +5,8 @@
 
 #include "runtime/store/call.h"
 
-/* A type: what a plug-in of version 2 gave, or version 1 behind the same functions. */
+/* A type: the table of a plug-in of version 2, or version 1 adapted to the same
+ * functions. */
 typedef struct ig_store_type {
     ig_store_plugin plugin; /* first: version1.c finds its type by it */
     ig_store_initialize_v1 *initialize;

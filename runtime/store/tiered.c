@@ -1,10 +1,10 @@
 /* tiered://CELLS/URL: the cells used last in memory, all of them in another store.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A push changes memory alone (write back).  A cell that has to go is the one whose
- * last use lies longest back; what the other store lacks of it is written there first,
- * and a failure of that fails the call that needed the room, before it changed
- * anything.  flush writes all that the other store lacks.  One call at a time.
+ * A push changes memory alone (write back).  A cell that has to go is the least
+ * recently used one; its values that the other store lacks are written there first, and
+ * a failure of that fails the call that needed the room, before it changed anything.
+ * flush writes all that the other store lacks.  One call at a time.
  */
 #include "runtime/store/registry.h"
 
@@ -151,7 +151,7 @@ static held_cell *make_cell(tiered *t, held_cell key) {
     return made;
 }
 
-/* Puts a value in place of what stands there; false: out of memory, nothing changed. */
+/* Puts a value in place of the one there; false: out of memory, nothing changed. */
 static bool set_cell(tiered *t, const ig_store_cells *cells, size_t index,
                      const void *data, size_t bytes, bool is_dirty) {
     void *copy = malloc(bytes > 0 ? bytes : 1);
@@ -284,8 +284,8 @@ static void take_missing(void *user, size_t index, const void *data, size_t byte
     }
 }
 
-/* Drops cells that need not be written, among the longest unused, so that what was
- * read last stays; a read writes nothing. */
+/* Drops cells that need not be written, among the longest unused, so that recently read
+ * ones stay; a read writes nothing. */
 static void make_clean_room(tiered *t, size_t count) {
     held_cell *e = t->oldest, *newer = NULL;
     size_t steps = 2 * count + WRITE_CELLS;
@@ -363,7 +363,7 @@ static void drop_cells(tiered *t, const ig_store_cells *cells) {
     }
 }
 
-/* What is larger than the memory goes below at once. */
+/* Values larger than the memory go below at once. */
 static ig_status push_through(tiered *t, const ig_store_call *call,
                               const ig_store_cells *cells, const void *data,
                               const uint64_t *offsets) {

@@ -1,12 +1,12 @@
-/* Plug-ins of version 1 behind the functions of version 2.
+/* Plug-ins of version 1, adapted to the functions of version 2.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Version 1 starts work and calls back from threads of its own; version 2 blocks.  One
- * `wait` stands between them: it owns copies of all that the plug-in may still read,
- * and lives until both sides have let go of it.  When a deadline passes the caller
- * leaves; callbacks that come later find an abandoned wait and do nothing.
- * The contract is that of torchrec's contrib/dynamic_embedding (io.h, io_registry.cpp);
- * a plug-in that never calls back leaks its wait.
+ * `wait` is between them: it owns copies of all that the plug-in may still read, and
+ * lives until both sides have let go of it.  When a deadline passes the caller leaves;
+ * callbacks that come later find an abandoned wait and do nothing.  The contract is
+ * that of torchrec's contrib/dynamic_embedding (io.h, io_registry.cpp); a plug-in that
+ * never calls back leaks its wait.
  */
 #include "runtime/store/registry.h"
 

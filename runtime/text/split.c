@@ -1,6 +1,6 @@
 /* Texts cut into parts.  SPDX-License-Identifier: Apache-2.0
  *
- * As Python's split: an empty delimiter stands for runs of blanks, of which none are at
+ * As Python's split: an empty delimiter means runs of blanks, of which none are at
  * the ends.
  */
 #include "runtime/text/text.h"
@@ -16,7 +16,7 @@ typedef struct cutter {
 
 static const char blanks[] = " \t\n\v\f\r";
 
-/* `x` is the buffer of the texts, behind which that of the delimiter comes. */
+/* `x` is the buffer of the texts, after which that of the delimiter comes. */
 static cutter begin_cut(const ig_host_call *call, uint32_t x, int64_t row) {
     const char *delimiter = ig_text_next(call, x + 1, NULL);
     delimiter = delimiter ? delimiter : "";

@@ -5,8 +5,8 @@
 #include "runtime/plugin/plugin.h"
 #include "runtime/plugin/texts.h"
 
-/* The rows of the library: name, buffers, params.  A list is texts one behind the
- * other; destinations come first. */
+/* The rows of the library: name, buffers, params.  A list is texts one after the other;
+ * destinations come first. */
 #define IG_TEXT_FUNCTIONS(T)                                                       \
     T(text_same, 2, 1)        /* y, x; how many: addresses as they are */          \
     T(text_of, 2, 1)          /* y, list; how many */                              \
@@ -39,7 +39,7 @@ static inline const char *ig_text_at(const ig_host_call *call, uint32_t buffer,
     return text ? text : "";
 }
 
-/* The text behind `text` in a list, the first for NULL; NULL: there is none. */
+/* The text after `text` in a list, the first for NULL; NULL: there is none. */
 const char *ig_text_next(const ig_host_call *call, uint32_t buffer, const char *text);
 /* As ig_host_refuse, which the runtime has. */
 bool ig_text_refuse(const ig_host_call *call, const char *format, ...) IG_PRINTF(2, 3);

@@ -106,7 +106,7 @@ bool ig_host_text_same(const ig_host_call *call) {
     return true;
 }
 
-/* The list is a constant of the program, which lives longer than what a run gives. */
+/* The list is a constant of the program, which outlives the results of a run. */
 bool ig_host_text_of(const ig_host_call *call) {
     const char **y = call->buffers[0], *text = NULL;
     if (!ig_text_fits(call, 0, call->params[0], 8)) {

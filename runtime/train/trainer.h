@@ -6,7 +6,7 @@
  *     predict    data … weights                           ──►  the model's outputs
  *     initial                                             ──►  rates decays weights
  *
- * The step says what there is: an input that an output stands in place of is trained,
+ * The step says what there is: an input that an output replaces in place is trained,
  * three are the trainer's own numbers, all others are data.  Other parts take theirs by
  * name.
  */
@@ -45,7 +45,7 @@ typedef struct ig_trainer_slot {
     bool is_stale;      /* weights have changed since its last run */
 } ig_trainer_slot;
 
-/* A weight or state; `memory` is NULL where it stands in the caller's. */
+/* A weight or state; `memory` is NULL where it is the caller's. */
 typedef struct ig_trainer_value {
     ig_trained is;
     void *memory;

@@ -80,7 +80,7 @@ static ig_status check_places(const ig_trainer *trainer,
     return IG_OK;
 }
 
-/* States stand between the trainer's own numbers and the weights; opened weights are
+/* States come between the trainer's own numbers and the weights; opened weights are
  * marked, so are no states. */
 static bool is_state(const ig_program *step, int32_t input) {
     return input > ig_program_find_input(step, "decays") &&

@@ -1,7 +1,7 @@
-/* Runs of programs whose kernels check what they touch (ingot compile --sanitize).
+/* Runs of programs whose kernels check their accesses (ingot compile --sanitize).
  * SPDX-License-Identifier: Apache-2.0
  *
- * The kernels see to the ends of buffers.  What lies in them is seen to here: memory
+ * The kernels see to the ends of buffers.  Their contents are checked here: memory
  * that holds no value is filled with bits that are NaN in every float and no id, offset
  * or extent, so whoever reads it shows it in the outputs or is reported.
  *
@@ -31,7 +31,7 @@ static void fill_region(const ig_region *region) {
     fill_bytes(region->data, (int64_t)region->size);
 }
 
-/* Late ones have memory of their own, which may be larger than what they hold. */
+/* Late ones have memory of their own, which may be larger than their content. */
 static void fill_buffer(ig_session *session, uint32_t number) {
     if (session->late[number].data) {
         fill_region(&session->late[number]);
@@ -40,8 +40,8 @@ static void fill_buffer(ig_session *session, uint32_t number) {
     }
 }
 
-/* Memory that an input has too holds a value: there the output has a shadow, or stands
- * in the input's place. */
+/* Memory that an input has too holds a value: there the output has a shadow, or is in
+ * the input's place. */
 static void fill_outputs(ig_session *session) {
     for (uint32_t i = 0; i < session->plan->outputs_count; i++) {
         const ig_output *output = &session->outputs[i];
@@ -66,7 +66,7 @@ static uint32_t end_of(const ig_session *session, uint32_t number) {
     return is_launch ? number + exec->phase_count : exec->end;
 }
 
-/* The loop that step `number` stands in, or IG_NONE. */
+/* The loop around step `number`, or IG_NONE. */
 static uint32_t loop_around(const ig_session *session, uint32_t number) {
     for (uint32_t i = number; i-- > 0;) {
         if (session->plan->steps[i].kind == IG_STEP_loop &&
@@ -110,7 +110,7 @@ static void fill_unborn(ig_session *session, uint32_t number) {
     }
 }
 
-/* Buffers that nothing reads behind step `number`.  One that was there before the loop
+/* Buffers that nothing reads after step `number`.  One that was there before the loop
  * around it is read by the next trip.  Behind a branch or loop only those that lived to
  * its very end are filled: what died earlier may have left its memory to another. */
 static void fill_dead(ig_session *session, uint32_t number) {

@@ -13,7 +13,7 @@ typedef struct engine_result {
 } engine_result;
 
 typedef struct engine_job {
-    const char *path; /* in which the text is said to stand */
+    const char *path; /* from which the text is said to be */
     const char *text;
     size_t size;
     const char *pipeline, *target; /* NULL: none, and the default */

@@ -47,7 +47,7 @@ static char *read_all(const char *path) {
     return text;
 }
 
-/* The rest of `line` behind `key`, without blanks around it; NULL: another line. */
+/* The rest of `line` after `key`, without blanks around it; NULL: another line. */
 static char *value_of(const char *line, size_t size, const char *key) {
     size_t length = strlen(key);
     if (size < length || memcmp(line, key, length) != 0) {

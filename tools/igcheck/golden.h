@@ -1,4 +1,4 @@
-/* A golden file: what to run, on what, and what must come out.
+/* A golden file: what to run, its input, and the expected output.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     # run: fold,cse            a pipeline; empty or `verify`: only read and print
@@ -30,7 +30,7 @@ typedef struct golden {
 /* False when the file cannot be read; `golden_close` in any case. */
 bool golden_open(golden *file, const char *path);
 void golden_close(golden *file);
-/* Writes the file anew with `output` as what is expected (NULL: keeps no `# expect:`),
+/* Writes the file anew with `output` as the expectation (NULL: keeps no `# expect:`),
  * and with `errors`, one a line, where they are not NULL. */
 bool golden_bless(const golden *file, const char *output, const char *errors);
 

@@ -5,9 +5,9 @@
  *     igcheck cases [OPTION…] CASE…
  *
  * A path is an .ig file, or a folder that is searched for them.  Each file must give
- * what it expects (golden.h), and each text, input or output, must come back unchanged
- * from being read and printed once more.  --bless writes what came out into the files.
- * `cases` takes every kind of stored case (cases/cases.c).
+ * its expected output (golden.h), and each text, input or output, must come back
+ * unchanged from being read and printed once more.  --bless writes what came out into
+ * the files.  `cases` takes every kind of stored case (cases/cases.c).
  */
 #include "tools/igcheck/cases/cases.h"
 #include "tools/igcheck/engine.h"
@@ -48,7 +48,7 @@ static void show_difference(const char *expected, const char *got) {
            (int)strcspn(got + start, "\n"), got + start);
 }
 
-/* What was printed, read and printed again, must be the same. */
+/* A printed text, read and printed again, must be the same. */
 static bool survives(const golden *file, const char *output) {
     engine_job job = { .path = file->path, .text = output, .size = strlen(output) };
     engine_result again = engine_run(&job);

@@ -63,7 +63,7 @@ static const struct {
     { "--man", print_man },   { "--completion", print_completion },
 };
 
-/* A verb, or another first word, with what follows it. */
+/* A verb, or another first word, with its arguments. */
 static int run_word(int argc, char **argv) {
     for (size_t i = 0; verbs[i]; i++) {
         if (strcmp(verbs[i]->name, argv[1]) == 0) {

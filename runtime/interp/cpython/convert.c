@@ -145,7 +145,7 @@ static PyObject *tensor_to_python(const ig_view *tensor, lent_views *lent) {
     return array;
 }
 
-/* What is made of it keeps the memory. */
+/* Its derived values keep the memory. */
 static PyObject *shared_to_python(const ig_interp_value *value) {
     ig_shared *shared = (ig_shared *)(uintptr_t)value->as.text.data;
     ig_view bytes = { .data = shared->data,

@@ -21,7 +21,7 @@ bool is_paid_back(PyObject *lent);
 /* A new reference, or NULL with an exception. */
 PyObject *value_to_python(const ig_interp_value *value, lent_views *lent);
 
-/* What a result holds on to. */
+/* The objects that a result keeps alive. */
 typedef struct kept_part {
     struct kept_part *next;
     Py_buffer *view;          /* or NULL */

@@ -4,7 +4,7 @@
  * This library is loaded once an interpreter into a link namespace of its own.  Two
  * facts of namespaces shape it: a thread that another namespace's libc made has not set
  * up this one's (ctype tables), and keys of pthread_key_create are counted by each libc
- * but lie in one array of the thread.  So Python is only ever entered by threads that
+ * but share one array of the thread.  So Python is only ever entered by threads that
  * were made here: the owner, which runs jobs, and the watchman, which interrupts it.
  * The engine is built against the full API of one CPython, since its start needs
  * PyConfig.
@@ -48,7 +48,7 @@ static PyObject *format_exception(PyObject *kind, PyObject *value, PyObject *tra
     return text;
 }
 
-/* What was raised, with its traceback, becomes the job's failure. */
+/* The exception, with its traceback, becomes the job's failure. */
 static void take_exception(ig_engine_job *job) {
     PyObject *kind, *value, *trace;
     PyErr_Fetch(&kind, &value, &trace);
@@ -395,7 +395,7 @@ static void finish_start(ig_engine_job *first) {
     }
 }
 
-/* Interpreters never end, so nothing else would write what was printed without a line
+/* Interpreters never end, so nothing else would write text printed without a line
  * end. */
 static void flush_output(void) {
     PyObject *out = PySys_GetObject("stdout");

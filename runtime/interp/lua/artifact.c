@@ -152,7 +152,7 @@ static int run_program(lua_State *lua) {
     return (int)output_count;
 }
 
-/* ---- what it takes and gives ---- */
+/* ---- arguments and results ---- */
 
 /* {{name = …, type = …}, …} */
 static int push_ports(lua_State *lua, size_t count,

@@ -164,7 +164,7 @@ static int work_read(lua_State *lua) {
     return 0;
 }
 
-/* Named arguments are a table behind the others. */
+/* Named arguments are a table after the others. */
 static int push_arguments(lua_State *lua, const ig_interp_arguments *arguments) {
     int count = (int)arguments->count;
     luaL_checkstack(lua, count + 8, "too many arguments");

@@ -8,7 +8,7 @@
 #include <lauxlib.h>
 #include <lua.h>
 
-/* What a script may use, and how much of it this call has used. */
+/* The resources a script may use, and how much of them this call has used. */
 typedef struct lua_budget {
     uint64_t instructions, used; /* of one call */
     int64_t begin_ns;            /* CPU time already counted */
@@ -29,7 +29,7 @@ typedef struct lua_interp {
 void sandbox_open(lua_State *lua);
 /* Each call has its instructions anew; deadline_ns: of CLOCK_MONOTONIC, or 0. */
 void budget_begin(lua_interp *self, int64_t deadline_ns);
-/* Counts what the last stretch took; an error where that is too much. */
+/* Counts the use of the last stretch; an error where that is too much. */
 void budget_settle(lua_State *lua, uint64_t instructions);
 /* An allocator that keeps to budget->memory. */
 void *budget_allocate(void *budget, void *block, size_t old_size, size_t new_size);
@@ -74,7 +74,7 @@ typedef struct lua_result {
     int anchors;                   /* a table in the registry that holds tensors */
 } lua_result;
 
-/* Pushes it; an object of this interpreter is what it refers to.  Tensors that are
+/* Pushes it; an object of this interpreter is its referent.  Tensors that are
  * lent are put into the table at `loans`, so that they can be ended. */
 void push_value(lua_State *lua, const ig_interp_value *value, int loans, int depth);
 /* Values `first` and those above as one: none, one, or a tuple. */

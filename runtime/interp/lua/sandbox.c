@@ -2,12 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A hook counts instructions.  What runs long without any, and so past the hook, is
- * absent or guarded:
- * - bytecode, files, processes, debug, coroutines (each has a counter of its own);
- * - xpcall's handlers and __gc, which run with hooks off;
- * - functions in C whose loops are as long as their arguments say: these check what
- *   the arguments ask for first, and count the time that they took.
- * Once a budget is over, each further instruction fails, so that pcall does not help.
+ * absent or guarded: - bytecode, files, processes, debug, coroutines (each has a
+ * counter of its own); - xpcall's handlers and __gc, which run with hooks off; -
+ * functions in C whose loops are as long as their arguments say: these check the
+ * arguments first, and count the time that they took.  Once a budget is over, each
+ * further instruction fails, so that pcall does not help.
  */
 #include "runtime/interp/lua/lua_state.h"
 
@@ -115,7 +114,7 @@ static int guard_repeat(lua_State *lua) {
     return call_original(lua); /* the memory is the limit */
 }
 
-/* Past the set that begins at `at`: what stands in it is no repeat. */
+/* Past the set that begins at `at`: its characters are no repeat. */
 static size_t skip_set(const char *pattern, size_t length, size_t at) {
     size_t end = at + 1;
     end += end < length && pattern[end] == '^';

@@ -163,7 +163,7 @@ static ig_shared *any_shared(void *user, int64_t index) {
     return user;
 }
 
-/* What was written is read again: the child's Python sees tensors where they lie. */
+/* Written data is read again: the child's Python sees tensors in place. */
 static void take_changes(process *p, const ig_interp_arguments *arguments,
                          size_t start) {
     ig_wire_reader reader = { .data = p->request.data,
@@ -205,7 +205,7 @@ static void exchange_messages(process *p, ig_engine_job *job,
     read_outcome(p, job);
 }
 
-/* Begins a child where there is none, and tells it what the last one was told. */
+/* Begins a child where there is none, and repeats the last one's settings. */
 static bool revive_child(process *p, ig_engine_job *job) {
     if (p->is_up) {
         return true;
@@ -248,7 +248,7 @@ static void do_job(ig_engine_job *job, ig_wire_work work) {
     }
 }
 
-/* What a later child is to be told too. */
+/* The settings for later children, too. */
 static void do_and_note(ig_engine_job *job, ig_wire_work work) {
     do_job(job, work);
     if (job->status == IG_OK && !process_note(job->state, work, job)) {

@@ -99,7 +99,7 @@ void process_free(process *p) {
     free(p);
 }
 
-/* The child's program lies beside this library. */
+/* The child's program is beside this library. */
 static bool find_program(char path[PATH_BYTES]) {
     Dl_info info;
     static const char here;

@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <sys/types.h>
 
-/* What every child of this interpreter is told before all else. */
+/* The settings that every child of this interpreter gets before all else. */
 typedef struct process_fact {
     struct process_fact *next;
     ig_wire_work work;

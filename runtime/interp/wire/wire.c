@@ -96,7 +96,7 @@ void ig_wire_put_number(ig_wire *wire, int64_t number) {
     put_bytes(wire, &number, sizeof number);
 }
 
-/* With a zero behind, that the length does not count. */
+/* With a final zero that the length does not count. */
 static void put_sized(ig_wire *wire, const char *data, size_t size) {
     ig_wire_put_number(wire, (int64_t)size);
     put_bytes(wire, data, size);

@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Each direction has a file of memory that the writer lets grow, and that cannot
- * shrink; a packet on a socket tells how much of it is a message.  Tensors lie in it at
- * 64 bytes, so that the child's Python sees them where they are.  Numbers are the
- * machine's.  A reader trusts nothing: a child may have been ended anywhere.
+ * shrink; a packet on a socket tells how much of it is a message.  Tensors in it are
+ * aligned to 64 bytes, so that the child's Python sees them where they are.  Numbers
+ * are the machine's.  A reader trusts nothing: a child may have been ended anywhere.
  */
 #ifndef IG_RUNTIME_INTERP_WIRE_H
 #define IG_RUNTIME_INTERP_WIRE_H
@@ -16,7 +16,7 @@ enum { IG_WIRE_SOCKET = 3, IG_WIRE_REQUEST = 4, IG_WIRE_RESPONSE = 5, IG_WIRE_OT
 
 enum { IG_WIRE_FILES_MAX = 8 }; /* shared memory that one job may name */
 
-/* What a packet says. */
+/* The meaning of a packet. */
 typedef struct ig_wire_packet {
     uint64_t size; /* of the message */
 } ig_wire_packet;
@@ -42,7 +42,7 @@ typedef struct ig_wire {
     int file;
     char *data; /* mapped, or NULL */
     size_t room, size;
-    bool has_failed; /* no memory: what is put then is lost */
+    bool has_failed; /* no memory: later writes are lost */
 } ig_wire;
 
 /* Memory that only grows; -1: errno tells. */
@@ -79,7 +79,8 @@ typedef struct ig_wire_reader {
 int64_t ig_wire_get_number(ig_wire_reader *reader);
 const char *ig_wire_get_text(ig_wire_reader *reader); /* in the message; may be NULL */
 
-/* What makes an object of its number, or shared memory; NULL: there is none such. */
+/* The function that makes an object of its number, or shared memory; NULL: there is
+ * none such. */
 typedef struct ig_wire_finder {
     void *user;
     ig_interp_object *(*object)(void *user, int64_t number);
@@ -99,7 +100,7 @@ void ig_wire_free(ig_wire_memory *memory);
 bool ig_wire_send(int socket, size_t size, const int *files, size_t file_count);
 /* `files` has IG_WIRE_FILES_MAX places, or is NULL where none are expected. */
 bool ig_wire_receive(int socket, size_t *out_size, int *files, size_t *out_count);
-/* Maps what the other side wrote anew where it grew.  False: it cannot be read. */
+/* Maps the other side's data anew where it grew.  False: it cannot be read. */
 bool ig_wire_view(ig_wire *wire, size_t size);
 
 #endif

@@ -240,7 +240,7 @@ void ig_lookahead_close(ig_lookahead *ahead) {
     free(ahead);
 }
 
-/* ---- what the caller does ---- */
+/* ---- the caller's side ---- */
 
 size_t ig_lookahead_input_count(const ig_lookahead *ahead) {
     return ahead->record.header.input_count;

@@ -13,7 +13,7 @@ static ig_status fail_fetch(ig_ahead_slot *slot, ig_status status,
     return status;
 }
 
-/* Room for `count` elements; what was there is gone. */
+/* Room for `count` elements; its old rows are gone. */
 static void *grow_memory(ig_ahead_memory *memory, size_t count, size_t element) {
     size_t size = (count + 1) * element;
     if (size > memory->size) {

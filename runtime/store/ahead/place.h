@@ -13,7 +13,7 @@ enum {
     IG_SPARE_ROWS
 };
 
-/* What an id that is fetched has no part in: such ids have a position at once. */
+/* Rows without part of a fetched id: such ids have a position at once. */
 enum {
     IG_PLACE_SKIPPED = -1, /* stays -1 */
     IG_PLACE_PADDING = -2,
@@ -37,7 +37,7 @@ typedef struct ig_placing {
 size_t ig_placing_ids(ig_placing *placing, int64_t base, int64_t *wanted,
                       int64_t *places);
 
-/* Positions, of the ids' type, at `out`: rows[places[i]], and what the others are.
+/* Positions, of the ids' type, at `out`: rows[places[i]], and the others.
  * Rows below 0 did not come; returns how many. */
 size_t ig_placing_rows(const ig_placing *placing, const int64_t *places,
                        const int64_t *rows, void *out);

@@ -6,7 +6,7 @@
 #include "ingot/runtime.h"
 #include "runtime/stored_format.h"
 
-/* All of it stands in the artifact. */
+/* All of it is in the artifact. */
 typedef struct ig_stored_record {
     ig_stored_header header;
     const ig_stored_table_record *tables;
@@ -14,8 +14,8 @@ typedef struct ig_stored_record {
     const char *texts;
 } ig_stored_record;
 
-/* Reads the entry and checks every number in it against the two programs; NULL, or what
- * is wrong.  The hash was compared when the program was opened. */
+/* Reads the entry and checks every number in it against the two programs; NULL, or the
+ * error.  The hash was compared when the program was opened. */
 const char *ig_stored_read(const ig_program *rows, const ig_program *ids,
                            ig_stored_record *out);
 

@@ -12,7 +12,7 @@
 
 enum { DEFAULT_MEMORY = 256 << 20, LEAST_ROWS = 256, EVICTED_PART = 8 };
 
-/* ---- what was asked for ---- */
+/* ---- requested tables ---- */
 
 static ig_store_call call_of(const ig_lookahead_options *options) {
     ig_store_call call = { .size = sizeof call,

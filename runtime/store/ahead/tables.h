@@ -1,4 +1,4 @@
-/* Tables of an artifact whose rows lie in stores, and the rows that are in memory.
+/* Tables of an artifact whose rows are in stores, and the rows in memory.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_RUNTIME_STORE_AHEAD_TABLES_H
 #define IG_RUNTIME_STORE_AHEAD_TABLES_H
@@ -25,8 +25,8 @@ typedef struct ig_ahead_tables {
     size_t count;
 } ig_ahead_tables;
 
-/* Opens every table by what the artifact and the options say; what was opened is in
- * `out` also after an error. */
+/* Opens every table as the artifact and the options say; opened tables are in `out`
+ * also after an error. */
 ig_status ig_ahead_tables_open(const ig_stored_record *record,
                                const ig_lookahead_options *options,
                                ig_ahead_tables *out);

@@ -104,7 +104,7 @@ static void close_store(void *opaque) {
 
 typedef struct request request;
 
-/* What is done with one cell; returns LMDB's result. */
+/* The work on one cell; returns LMDB's result. */
 typedef int cell_work(MDB_txn *transaction, MDB_dbi cells, const request *r,
                       size_t index, MDB_val *name);
 

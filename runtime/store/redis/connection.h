@@ -28,7 +28,7 @@ typedef struct connection {
     ig_redis_identity identity;
 } connection;
 
-/* What a server says of itself at the first connect, for a warning. */
+/* A server's facts at the first connect, for a warning. */
 typedef struct ig_redis_advice {
     char text[256];
 } ig_redis_advice;

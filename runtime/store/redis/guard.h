@@ -1,9 +1,9 @@
 /* Replies are checked before hiredis sees them.  SPDX-License-Identifier: Apache-2.0
  *
- * hiredis 0.14 allocates an array by the count that a server claims, and keeps what
- * comes of a value without bound.  The guard reads the same bytes first: each header
- * (RESP2: "$5\r\n", "*2\r\n") must be well-formed, and what it claims must be small
- * enough to be an answer to what we ask.  It allocates nothing.
+ * hiredis 0.14 allocates an array by the count that a server claims, and keeps the
+ * bytes of a value without bound.  The guard reads the same bytes first: each header
+ * (RESP2: "$5\r\n", "*2\r\n") must be well-formed, and its claims must be small enough
+ * to be an answer to our request.  It allocates nothing.
  *
  * The array that answers MGET is taken apart: its header is held against the number of
  * names and hiredis gets its elements as replies of their own, one in memory at a time.

@@ -6,12 +6,12 @@
  * doubles and varies, and gets the commands whose replies have not come: all commands
  * can be sent twice.
  *
- * One thing makes sending twice unsafe.  A write that was sent over a connection which
- * was given up may still lie in the server's socket, and would be executed after a
- * later write of the same cell: an acknowledged row would be replaced by an older one.
- * So a connection that was given up with writes on their way is remembered (a ghost),
- * and before the next write, on any connection, the server is told to kill it.  A
- * server that was started anew has no ghosts: its run has another name.
+ * One thing makes sending twice unsafe.  A write that was sent over an abandoned
+ * connection may still be in the server's socket, and would be executed after a later
+ * write of the same cell: an acknowledged row would be replaced by an older one.  So a
+ * connection that was given up with writes on their way is remembered (a ghost), and
+ * before the next write, on any connection, the server is told to kill it.  A server
+ * that was started anew has no ghosts: its run has another name.
  */
 #include "runtime/store/redis/pool.h"
 
@@ -94,7 +94,7 @@ static void give_up(pool *p, connection *c, bool is_write) {
     c->identity.run[0] = 0;
 }
 
-/* Has the server kill what was given up, before anything else is written. */
+/* Has the server kill abandoned connections, before anything else is written. */
 static ig_status lay_ghosts(pool *p, const ig_store_call *call, connection *c) {
     char number[24];
     const char *words[] = { "CLIENT", "KILL", "ID", number };
@@ -128,7 +128,7 @@ static ig_status lay_ghosts(pool *p, const ig_store_call *call, connection *c) {
 
 /* ---- lanes ---- */
 
-/* Nothing may lie in an idle connection: a late reply would answer another command. */
+/* An idle connection must be empty: a late reply would answer another command. */
 static bool is_quiet(const connection *c) {
     struct pollfd poll_of = { .fd = c->fd, .events = POLLIN };
     return ig_redis_guard_is_between(&c->guard) && c->pending == 0 &&
@@ -249,7 +249,7 @@ static ig_status recover_lanes(run *r, ig_status status) {
     return pause_after(r->call, r->failures++);
 }
 
-/* Moves what can be moved, once. */
+/* Moves the bytes that can be moved, once. */
 static ig_status move_lanes(run *r, lane *const *lanes, size_t count) {
     connection *connections[IG_REDIS_LANES];
     struct pollfd polls[IG_REDIS_LANES];

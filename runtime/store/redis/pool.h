@@ -11,7 +11,7 @@ enum { IG_REDIS_GHOSTS = 2 * IG_REDIS_LANES };
 
 typedef struct pool {
     ig_redis_url url;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* of the replies to come */
     pthread_cond_t freed;
     connection connections[IG_REDIS_LANES];
     bool is_taken[IG_REDIS_LANES];
@@ -41,8 +41,8 @@ ig_status ig_redis_pool_init(pool *p, const ig_store_call *call,
 void ig_redis_pool_fini(pool *p);
 
 /* Runs all commands, in pipelines over as many connections as are free, and sends them
- * again after a failure.  Each reply is taken once.  After an error all replies of what
- * was sent are awaited still. */
+ * again after a failure.  Each reply is taken once.  After an error all replies to sent
+ * commands are awaited still. */
 ig_status ig_redis_pool_run(pool *p, const ig_store_call *call,
                             const ig_redis_work *work);
 

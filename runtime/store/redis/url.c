@@ -120,7 +120,7 @@ static bool read_database(span value, ig_redis_url *url) {
 }
 
 /* An identifier.  Two prefixes must never make one key of two tables, so "_table_"
- * stands only behind it. */
+ * occurs only after it. */
 static bool read_prefix(span value, ig_redis_url *url) {
     char whole[IG_REDIS_TEXT_BYTES + 8];
     if (value.size == 0 || value.size >= sizeof url->prefix || is_digit(*value.text)) {

@@ -24,7 +24,7 @@ typedef struct ig_redis_url {
     int64_t timeout_ns, heartbeat_ns;
 } ig_redis_url;
 
-/* Reads what stands behind "redis://":
+/* Reads the part after "redis://":
  *
  *     [[user]:password@ | password@]host[:port][/database][?options]
  *     /path/of/a/socket[?options]

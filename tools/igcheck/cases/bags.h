@@ -16,7 +16,7 @@
 int64_t bags_columns(const json_t *json);
 /* %ids, %offsets and, where they are weighted, %psw. */
 void bags_write_inputs(const json_t *json, FILE *to);
-/* The tables, behind other inputs. */
+/* The tables, after other inputs. */
 void bags_write_tables(const json_t *json, FILE *to);
 /* %bags: f32[batch, columns]. */
 void bags_write_body(const json_t *json, FILE *to);

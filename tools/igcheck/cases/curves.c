@@ -221,7 +221,7 @@ static bool step_once(curve_case *c, uint64_t first, size_t count) {
     return is_good;
 }
 
-/* ---- what is compared ---- */
+/* ---- compared values ---- */
 
 static const ig_argument *stored_array(const curve_case *c, const char *name) {
     for (size_t i = 0; i < ig_arguments_count(c->wanted); i++) {

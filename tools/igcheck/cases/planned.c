@@ -1,8 +1,8 @@
 /* Verifying plans and estimates against those of TorchRec's planner.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A case is a JSON file: "input" as ig_shard_plan takes it, and of what the planner
- * made of it "best_options" (types, kernels, shards with ranks, memory and time),
+ * A case is a JSON file: "input" as ig_shard_plan takes it, and of the planner's
+ * results "best_options" (types, kernels, shards with ranks, memory and time),
  * "per_rank", "num_proposals", "num_plans", "plan_text" and "all_options", or an
  * "error".  Our own choice is to be no worse by either objective.
  */

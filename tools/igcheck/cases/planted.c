@@ -110,7 +110,7 @@ static int64_t draw_id(const planted *p, size_t field, uint64_t sample, int64_t 
     return f->is_skewed && other < id ? other : id;
 }
 
-/* A field's ids of one sample, written to `ids`; what they add to the signal. */
+/* A field's ids of one sample, written to `ids`; their part of the signal. */
 static int64_t draw_field(const planted *p, size_t field, uint64_t sample, int64_t *ids,
                           int64_t *out_length) {
     const planted_field *f = &p->fields[field];

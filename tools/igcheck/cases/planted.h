@@ -30,7 +30,7 @@ typedef struct planted {
 typedef struct planted_batch {
     size_t count;
     float *dense, *labels;            /* [count][dense], [count] */
-    int64_t *ids[PLANTED_FIELDS];     /* of all samples, one behind the other */
+    int64_t *ids[PLANTED_FIELDS];     /* of all samples, one after the other */
     int64_t *offsets[PLANTED_FIELDS]; /* [count + 1] */
 } planted_batch;
 

@@ -108,7 +108,7 @@ static void close_case(sharded_case *c) {
 
 /* ---- comparing ---- */
 
-/* Columns from `first` on of what the rank gave, against `got`. */
+/* Columns from `first` on of the rank's result, against `got`. */
 static bool check_columns(const sharded_case *c, const ig_argument *want, int64_t first,
                           const ig_argument *got, const char *what) {
     tolerance within = verify_tolerance(c->v, NULL);

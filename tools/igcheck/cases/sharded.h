@@ -1,4 +1,4 @@
-/* Cases of sharded collections: what each rank was given, and what it gave.
+/* Cases of sharded collections: each rank's arguments and results.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     CASE/case.json                     tables, world_size, batch_per_rank, plan

@@ -61,7 +61,7 @@ static bool put_weights(const sharded_case *c, FILE *to) {
 
 /* ---- the graph ---- */
 
-/* Which of the keys whose lengths lie one behind the other; -1: none. */
+/* Which of the keys whose lengths are consecutive; -1: none. */
 static long long key_of(const sharded_case *c, const char *feature) {
     size_t i;
     json_t *key;

@@ -204,7 +204,7 @@ static bool is_stored_row(const ig_argument *rows, size_t row) {
 }
 
 /* Rows of the input `name`, of `width` numbers each, against those stored; the others
- * are what they were. */
+ * are unchanged. */
 static bool check_rows(tutorial_case *c, const char *name, size_t table,
                        const char *kind, bool is_state) {
     const ig_argument *rows = stored(c, "rows", table), *want = stored(c, kind, table);

@@ -178,7 +178,7 @@ static bool open_archive(const update_case *c, const char *file, case_arrays *to
     return arrays_add(c->v, to, text_of("%s/%s.npz", c->v->test.folder, file), NULL);
 }
 
-/* What is there of one step of TorchRec's cases. */
+/* The parts of one step of TorchRec's cases. */
 static bool open_step(update_case *c, int step) {
     static const char *const inputs[] = { "indices", "offsets", "grad_output",
                                           "per_sample_weights" };

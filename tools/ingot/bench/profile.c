@@ -1,8 +1,8 @@
-/* ingot profile: what each step of a program costs, beside what this machine can do.
+/* ingot profile: the cost of each step of a program, beside this machine's limits.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Profiled runs alternate with ordinary ones, so the table can say what the clocks
- * cost.  A step's figure is the median of its times; its limit is the time that its
+ * Profiled runs alternate with ordinary ones, so the table can give the clocks' cost.
+ * A step's figure is the median of its times; its limit is the time that its
  * arithmetic, or the bytes it must move, would take at the rates that roofline.h found
  * before and after the runs, and every line at random comes on top:
  *
@@ -154,7 +154,7 @@ static void measure_machine(const profile_table *table, const void *memory,
     }
 }
 
-/* ---- what the samples say ---- */
+/* ---- the samples' statistics ---- */
 
 static int compare_seconds(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;

@@ -59,7 +59,7 @@ static int write_call(const char *text, const ig_view *views, size_t count) {
     return fclose(to) == 0 ? file : -1;
 }
 
-/* `ingot-serve` lies beside this program.  Its exit status; -1: it did not start. */
+/* `ingot-serve` is beside this program.  Its exit status; -1: it did not start. */
 static int run_client(const settings *given, const model *m, int call_file) {
     char path[4096];
     ssize_t size = readlink("/proc/self/exe", path, sizeof path - 16);

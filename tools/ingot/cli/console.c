@@ -166,8 +166,8 @@ int report(ig_status status, const message *why) {
 
 /* ---- contexts ---- */
 
-/* What does not stop by itself (LLVM in one function, a launch without an end) is left:
- * files get their names when they are whole, so nothing remains of it. */
+/* Work that does not stop by itself (LLVM in one function, a launch without an end) is
+ * left: files get their names when they are whole, so nothing remains of it. */
 static void on_patience_lost(int number) {
     static const char text[] = "error: interrupted\n";
     (void)number;

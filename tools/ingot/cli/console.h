@@ -11,8 +11,8 @@
 
 /* The exit status of the command line for a status. */
 int exit_of(ig_status status);
-/* Options name what the model does not have, or do not go together: IG_INVALID, whose
- * exit status is from now on that of wrong usage. */
+/* Options name things that the model does not have, or contradict each other:
+ * IG_INVALID, whose exit status is from now on that of wrong usage. */
 ig_status wrong_usage(void);
 /* Text from a file: bytes that could steer a terminal or fake a line are written as
  * \\xNN. */

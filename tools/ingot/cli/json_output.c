@@ -57,7 +57,7 @@ void json_output_note(const char *text) {
     keep(kept_notes, text);
 }
 
-/* Behind all of it stands a zero byte; free() it. */
+/* A zero byte ends all of it; free() it. */
 static char *read_back(int file, size_t *out_size) {
     struct stat facts = { 0 };
     size_t size = file >= 0 && fstat(file, &facts) == 0 ? (size_t)facts.st_size : 0;
@@ -115,7 +115,7 @@ static bool are_values(const char *text) {
     return has_any && at;
 }
 
-/* The members of each object, and arrays as "results", each behind a comma. */
+/* The members of each object, and arrays as "results", each after a comma. */
 static void put_members(const char *text) {
     for (const char *at = skip_blanks(text); *at;) {
         const char *end = after_value(at);
@@ -154,7 +154,7 @@ static void put_error(int exit_status) {
 
 /* ---- the end ---- */
 
-/* What is no JSON at all was asked for by a format. */
+/* Output that is no JSON at all was asked for by a format. */
 static void put_value(int exit_status, const char *file, const char *text,
                       size_t size) {
     bool is_ours = are_values(text);

@@ -16,16 +16,16 @@
 /* Raised when a member goes or changes its meaning; new ones do not raise it. */
 enum { JSON_SCHEMA = 1 };
 
-/* Begins, once; what the process and its children write from now on is kept. */
+/* Begins, once; output of the process and its children is kept from now on. */
 void json_output_begin(void);
 /* Messages for the value; those of children too. */
 void json_output_error(const char *text);
 void json_output_note(const char *text);
-/* Writes the value; `file` is what the verb made, or NULL. */
+/* Writes the value; `file` is the verb's result, or NULL. */
 void json_output_end(int exit_status, const char *file);
 /* The same from a signal handler, which knows no more than the status. */
 void json_output_cut(int exit_status, const char *text);
-/* Values and files that would stand on standard output beside the value: their option,
+/* Values and files that would be on standard output beside the value: their option,
  * or NULL. */
 const char *json_output_clash(const settings *given, bool writes_json);
 

@@ -16,9 +16,10 @@
 
 static const char taken_folder[] = "/dev/fd/";
 
-/* The file of the stream that was begun: what a signal handler has to remove. */
+/* The file of the stream that was begun: the files that a signal handler has to
+ * remove. */
 static _Atomic(const char *) begun_path;
-static char begun_folder[4096]; /* that it lies in, which nobody else may enter */
+static char begun_folder[4096]; /* around it, which nobody else may enter */
 
 void streams_remove_temporary(void) {
     const char *path = atomic_load(&begun_path);
@@ -139,7 +140,7 @@ static bool replace_file(const char *path, const char *text, size_t size) {
     return is_good;
 }
 
-/* What is there and is no plain file, such as a pipe, is written into. */
+/* An existing path that is no plain file, such as a pipe, is written into. */
 static bool is_device(const char *path) {
     struct stat facts;
     return stat(path, &facts) == 0 && !S_ISREG(facts.st_mode);

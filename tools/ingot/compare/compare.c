@@ -12,7 +12,7 @@
 
 enum { PORTION = 256 };
 
-/* Values `first` … `first + count - 1` as outputs behind the model's own. */
+/* Values `first` … `first + count - 1` as outputs after the model's own. */
 typedef struct portion {
     size_t first, count;
     const char **names;
@@ -170,7 +170,7 @@ static ig_status compare_own(comparison *c, message *why) {
 
 ig_status compare_values(comparison *c, message *why) {
     json_t *values = c->found, *outputs = need(json_array());
-    c->found = outputs; /* told behind the values that they come from */
+    c->found = outputs; /* told after their sources */
     ig_status status = compare_own(c, why);
     c->found = values;
     for (size_t i = 0; i < c->value_count && !c->different && status == IG_OK;

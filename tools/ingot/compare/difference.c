@@ -95,7 +95,7 @@ static size_t shown_count(const difference *how) {
     return how->wrong < OFFENCES ? how->wrong : OFFENCES;
 }
 
-/* The worst element is among those that are shown first, or comes behind them. */
+/* The worst element is among those that are shown first, or comes after them. */
 static bool is_worst_shown(const difference *how) {
     bool is_shown = how->max_error == 0;
     for (size_t i = 0; i < shown_count(how); i++) {

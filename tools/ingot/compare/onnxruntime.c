@@ -1,7 +1,7 @@
 /* ONNX Runtime by its C interface.  SPDX-License-Identifier: Apache-2.0
  *
  * OrtGetApiBase hands out a table of functions whose order never changes; new ones are
- * put at its end (onnxruntime_c_api.h).  What is used of it stands here with its place,
+ * put at its end (onnxruntime_c_api.h).  The used part of it is here with its offsets,
  * so that neither the library nor its headers are needed to build Ingot. */
 #include "tools/ingot/compare/onnxruntime.h"
 

@@ -11,7 +11,7 @@ typedef struct onnxruntime onnxruntime;
 typedef struct onnxruntime_call {
     const void *model; /* bytes of the file */
     size_t model_size;
-    const char *path; /* external data lies beside it */
+    const char *path; /* external data is beside it */
     const char **input_names;
     const call *with;
     const char **output_names;

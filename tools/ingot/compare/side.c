@@ -233,7 +233,7 @@ static ig_status file_values(reference *r, const request *what,
 
 /* ---- ONNX Runtime ---- */
 
-/* What of the request the file's main graph gives; the bytes are the module's. */
+/* The requested values that the file's main graph gives; the bytes are the module's. */
 static ig_status run_file(reference *r, const request *what, const bool *has,
                           const void *bytes, size_t size,
                           const ig_argument **out_values) {

@@ -1,4 +1,4 @@
-/* The two sides of a comparison: a module that is run, and what it is held against.
+/* The two sides of a comparison: a module that is run, and its reference.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_TOOLS_INGOT_COMPARE_SIDE_H
 #define IG_TOOLS_INGOT_COMPARE_SIDE_H
@@ -27,11 +27,11 @@ ig_status run_module(const settings *given, ig_context *context, const run_order
                      finished_run *out, message *why);
 void finished_run_close(finished_run *which);
 
-/* ---- what a model is held against ---- */
+/* ---- references of a model ---- */
 
 typedef struct reference reference;
 
-/* What is asked for: a copy of the model with values exposed, and the names of all
+/* The request: a copy of the model with values exposed, and the names of all
  * its outputs. */
 typedef struct request {
     ig_module *exposed; /* NULL: an artifact, which has no values but its outputs */

@@ -60,7 +60,7 @@ static void print_method(const json_t *method) {
     put_between(returns[0] ? ") -> " : ")", returns, "\n");
 }
 
-/* ---- what is in it ---- */
+/* ---- its content ---- */
 
 static void print_modules(const json_t *archive) {
     const json_t *modules = json_object_get(archive, "modules");

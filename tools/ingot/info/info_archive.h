@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-/* Must the caller say what the arguments of the method (NULL: forward) are like? */
+/* Must the caller specify the arguments of the method (NULL: forward) are like? */
 bool archive_needs_types(const json_t *archive, const char *entry);
 bool archive_has(const json_t *archive, const char *entry);
 void archive_print(const json_t *archive, const char *path);

@@ -65,7 +65,7 @@ static const char *output_type(const model *m, const json_t *facts, size_t index
 }
 
 /* Inputs and outputs of an artifact have words of their own where they are weights, or
- * stand in the memory of inputs. */
+ * are in the memory of inputs. */
 static void print_signature(const model *m, const json_t *facts) {
     if (tree_is_structured(m)) {
         print_tree(m);
@@ -169,10 +169,10 @@ static ig_status print_artifact(const settings *given, const char *path, message
     return IG_OK;
 }
 
-/* A model from Python is listed; what a call is, is told where the types of its inputs
- * are known: from --input, or from the archive. */
+/* A model from Python is listed; a call is described where the types of its inputs are
+ * known: from --input, or from the archive. */
 typedef struct listing {
-    const char *package; /* what a package holds; "" for other files */
+    const char *package; /* the content of a package; "" for other files */
     const char *inspected;
     json_t *archive;   /* of TorchScript, or NULL: parsed */
     model m;           /* module NULL: not asked for, or types are missing */
@@ -239,8 +239,7 @@ static json_t *messages_of(const char *text) {
     return list;
 }
 
-/* Of an ONNX model or a .pt2 that is not imported: what it is made of, beside why
- * not. */
+/* Of an ONNX model or a .pt2 that is not imported: its parts, beside the reason. */
 static void take_outline(ig_context *context, const char *path, listing *l) {
     json_t *refused = messages_of(ig_context_messages(context));
     ig_import_options how = { .size = sizeof how, .is_outline = 1 };
@@ -289,7 +288,7 @@ static ig_status print_model(const settings *given, ig_context *context,
     } else if (status == IG_OK || l.facts) {
         print_listing(given, &l, path);
     } else if (l.archive) {
-        archive_print(l.archive, path); /* what is in it, whatever the call is */
+        archive_print(l.archive, path); /* its content, whatever the call is */
     }
     free(l.outline);
     ig_module_close(l.m.module);

@@ -67,7 +67,7 @@ static size_t close_shape(json_t *shape, size_t size, int64_t rows) {
     return size;
 }
 
-/* A body of zeros, for what the model's description says it takes. */
+/* A body of zeros, for the inputs in the model's description. */
 static bool write_zeros(const json_t *about, int64_t rows, text *head,
                         size_t *out_tail) {
     json_t *inputs = json_deep_copy(json_object_get(about, "inputs"));
@@ -132,7 +132,7 @@ static bool read_request(const char *path, text *to, int *out_exit) {
     return true;
 }
 
-/* The whole request: head, JSON, zeros behind it.  False: *out_exit says why. */
+/* The whole request: head, JSON, then zeros.  False: *out_exit says why. */
 static bool make_request(const settings *given, text *all, int *out_exit) {
     const char *address = given->arguments.items[0], *model = given->arguments.items[1];
     text json;

@@ -100,7 +100,7 @@ void load_put_json(const load_plan *plan, const load_result *of) {
 
 enum { LEFT = 70, TOP = 40, WIDTH = 600, HEIGHT = 300, POINTS = 200, NINES = 4 };
 
-/* Shares on a scale of nines: 0, 90, 99, 99.9, 99.99 % stand equally far apart. */
+/* Shares on a scale of nines: 0, 90, 99, 99.9, 99.99 % are equally far apart. */
 static double place_of(double share) {
     return LEFT + WIDTH * fmin(-log10(1 - share), NINES) / NINES;
 }

@@ -1,8 +1,8 @@
 /* Requests, many at once.  SPDX-License-Identifier: Apache-2.0
  *
  * In the open loop requests are due at moments drawn before (exponential gaps), and
- * each is timed from when it was due: a server that stands still is charged for all who
- * would have come meanwhile, also where no connection was free to carry them.
+ * each is timed from when it was due: a server that stalls is charged for all requests
+ * due meanwhile, also where no connection was free to carry them.
  */
 #include "tools/ingot/load/load_wire.h"
 

@@ -78,7 +78,7 @@ bool load_generate(load_caller *callers, size_t count, double seconds) {
     return started == count;
 }
 
-/* ---- what the seconds say ---- */
+/* ---- statistics ---- */
 
 static int compare_seconds(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;

@@ -9,7 +9,7 @@
 typedef struct machine_limits {
     double fma, stream, line; /* FLOPs, bytes, and lines at random, a second */
     size_t stream_bytes;      /* read again and again */
-    size_t line_bytes;        /* in which the lines lie */
+    size_t line_bytes;        /* that holds the lines */
 } machine_limits;
 
 typedef struct profile_row {
@@ -19,7 +19,7 @@ typedef struct profile_row {
     double p95;     /* seconds: 95 runs of 100 took no longer */
     double flops, bytes, lines;
     double limit;      /* seconds; 0: unknown */
-    const char *bound; /* what makes that: "fma", "stream", "line", or "" */
+    const char *bound; /* and its source: "fma", "stream", "line", or "" */
 } profile_row;
 
 typedef struct profile_table {

@@ -1,4 +1,4 @@
-/* What was measured: model, build and machine, so that a table can be passed on.
+/* The measured subject: model, build and machine, so that a table can be passed on.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_TOOLS_INGOT_MEASURE_SUBJECT_H
 #define IG_TOOLS_INGOT_MEASURE_SUBJECT_H

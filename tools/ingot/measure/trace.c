@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * An event with "ph": "X" lasts from ts for dur, in microseconds; on one track events
- * lie beside or inside each other, as calls do on one thread.  A file holds an event a
+ * are beside or inside each other, as calls do on one thread.  A file holds an event a
  * line, the outer one first.
  */
 #include "tools/ingot/measure/trace.h"
@@ -84,7 +84,7 @@ static int compare_ns(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* What was measured in between has emptied the caches, and the events' memory is new:
+/* The measurement in between has emptied the caches, and the events' memory is new:
  * some runs go before the one that is kept, which takes no longer than half of them. */
 static ig_status trace_warm(ig_session *session, ig_step_profile *steps, size_t count,
                             ig_step_events *events) {

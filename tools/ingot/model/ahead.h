@@ -5,7 +5,7 @@
 
 #include "tools/ingot/model/call.h"
 
-/* What stands before the = of "TABLE=…"; free() it. */
+/* The part before the = of "TABLE=…"; free() it. */
 char *ahead_name(const char *option);
 /* 0, or the exit status after a message: an option has no =. */
 int ahead_check(const settings *given);

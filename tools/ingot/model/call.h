@@ -30,7 +30,7 @@ typedef struct results {
 ig_status call_run(const model *m, ig_session *session, const call *with, results *out,
                    message *why);
 void results_fini(results *which);
-/* What the session says of a status that is not good, with the model's name before
+/* The session's message for a status that is not good, with the model's name before
  * it. */
 void message_of_session(const model *m, const ig_session *session, ig_status status,
                         message *why);

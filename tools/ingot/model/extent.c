@@ -48,7 +48,7 @@ static size_t find_dim(const extents *with, const char *name) {
 }
 
 /* Inputs that share the name of an extent, "S", have symbols of their own: S, S2, S3.
- * What is said of S goes for all of them, unless one is named itself. */
+ * An option for S goes for all of them, unless one is named itself. */
 static size_t find_dim_of_family(const extents *with, const char *name) {
     char family[NAME_BYTES];
     size_t length = strlen(name);

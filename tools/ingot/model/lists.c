@@ -101,7 +101,7 @@ static bool flatten_list(const model *m, size_t port, const ig_argument *list,
     return true;
 }
 
-/* An optional of a list is there or not, which the port behind the list's two says. */
+/* An optional of a list is there or not, which the port after the list's two says. */
 static bool flatten_optional(const model *m, size_t port, const ig_argument *optional,
                              ig_argument *out, results *owner, message *why) {
     static const ig_argument none = { .kind = IG_ARGUMENT_LIST };
@@ -150,7 +150,7 @@ bool lists_to_tensors(const model *m, call *io, results *owner, message *why) {
 
 /* ---- out ---- */
 
-/* A list as what the model says that the output is: it, an optional, or its only item,
+/* A list as the model declares the output: it, an optional, or its only item,
  * which is a tensor of any rank. */
 static bool settle_kind(const model *m, size_t index, ig_argument *list, message *why) {
     const char *type = model_output_type(m, index);
@@ -195,7 +195,7 @@ static bool gather_list(const char *name, const ig_argument *from, ig_argument *
     return true;
 }
 
-/* What is there of the list `value`, as the optional that holds it or not. */
+/* The list `value`, as the optional that holds it or not. */
 static void hold_list(const ig_argument *there, ig_argument *value, results *owner) {
     ig_argument *held = lend(owner, 1, sizeof *held);
     *held = *value;

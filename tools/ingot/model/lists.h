@@ -7,8 +7,8 @@
 
 #include "tools/ingot/model/call.h"
 
-/* Two or three tensors for each list among the inputs; false: with the reason.  What is
- * made is the results'. */
+/* Two or three tensors for each list among the inputs; false: with the reason.  New
+ * values are the results'. */
 bool lists_to_tensors(const model *m, call *io, results *owner, message *why);
 /* The other way, among the results. */
 bool lists_from_tensors(const model *m, results *io, message *why);

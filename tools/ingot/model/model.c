@@ -24,8 +24,8 @@ ig_status model_format(const char *path, const char **out_format) {
     return status;
 }
 
-/* Machine code runs only from what the user called *.ingot, or said to trust: what a
- * file holds never decides it. */
+/* Machine code runs only from files that the user called *.ingot, or said to trust: a
+ * file's content never decides it. */
 static bool has_artifact_name(const char *path) {
     static const char ending[] = ".ingot";
     size_t length = strlen(path), tail = sizeof ending - 1;
@@ -48,7 +48,7 @@ int artifact_name_check(const settings *given) {
                           path);
 }
 
-/* An option that would change what a model is compiled to, or NULL. */
+/* An option that would change the compiled program, or NULL. */
 static const char *useless_option(const settings *given) {
     return given->clamp_ids      ? "clamp-ids"
            : given->torch_empty  ? "torch-empty"
@@ -70,7 +70,7 @@ static bool level_of_target(const char *target, const char **out_level) {
     return is_best || is_level;
 }
 
-/* A program whose tables lie in stores is a look-ahead's. */
+/* A program whose tables are in stores is a look-ahead's. */
 static ig_status open_stores(const settings *given, const char *path, model *out,
                              message *why) {
     size_t size;

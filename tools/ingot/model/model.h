@@ -14,8 +14,7 @@ typedef struct model {
     ig_module *module;   /* NULL for an artifact */
     ig_program *program; /* NULL for --target interpret */
     const char *path;    /* as the user named it, for messages; or NULL */
-    ig_lookahead *ahead; /* of an artifact whose tables lie in stores, which has
-                          * `program`; else NULL */
+    ig_lookahead *ahead; /* of an artifact with tables in stores; else NULL */
     int64_t deadline;    /* of a call of such an artifact, in ms; 0: none */
 } model;
 
@@ -30,7 +29,7 @@ bool fixes_rowwise_mean(const settings *given);
 /* Reads and, unless the target is interpret, compiles. */
 ig_status model_open(const settings *given, ig_context *context, const char *path,
                      model *out, message *why);
-/* The same for what is no artifact, by these options; out->context is set. */
+/* The same for models that are no artifacts, by these options; out->context is set. */
 ig_status module_open(const settings *given, const char *path,
                       const ig_import_options *how, model *out);
 ig_status program_open(const char *path, const ig_program_options *how,

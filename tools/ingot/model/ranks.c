@@ -135,7 +135,7 @@ static void note_end(family *f, pid_t pid, int how) {
     f->status = f->status ? f->status : status;
 }
 
-/* Once one has failed the others have a second to say what they know. */
+/* Once one has failed the others have a second for their messages. */
 static void wait_family(family *f) {
     enum { NAP_MS = 10, LAST_MS = 1000 };
     int64_t left = f->count;

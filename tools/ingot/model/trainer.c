@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_CHANGED = 2 }; /* of the outputs; before it the loss, and what it is of */
+enum { FIRST_CHANGED = 2 }; /* of the outputs; before it the loss, and its operands */
 
 static bool fail(trainer *t, const char *what) {
     if (!t->why.text[0]) {
@@ -256,7 +256,7 @@ void trainer_close(trainer *t) {
 
 /* ---- steps: interpreted ---- */
 
-/* The interpreter gives what it makes in memory of its own. */
+/* The interpreter's results have memory of their own. */
 static bool keep_changes(trainer *t) {
     for (size_t i = FIRST_CHANGED; i < t->out.count; i++) {
         const ig_argument *from = &t->out.items[i];

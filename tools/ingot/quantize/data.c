@@ -165,7 +165,7 @@ static int64_t first_extent(const char *type) {
     return at && end != at + 1 ? extent : -1;
 }
 
-/* Rows of a call: what --batch says, or what the model fixes; 0: the arrays are one
+/* Rows of a call: --batch, or the model's fixed extent; 0: the arrays are one
  * call. */
 static int64_t rows_of_call(const settings *given, const model *m, const call *with) {
     int64_t rows = 0, all = 0;

@@ -72,7 +72,8 @@ static void report_text(const ig_quantize_report *report, const char *output,
 
 /* ---- JSON ---- */
 
-/* ", "key": x"; what was not measured is null, and so is what no JSON number is. */
+/* ", "key": x"; values not measured are null, and so are those that no JSON number
+ * is. */
 static void put_real(const char *key, double x) {
     printf(", \"%s\": ", key);
     if (isfinite(x)) {

@@ -7,7 +7,7 @@
 
 #include <ingot/quantize.h>
 
-/* As --json and --quiet ask; `seconds` is what it took. */
+/* As --json and --quiet ask; `seconds` is its time. */
 void quantize_report_print(const settings *given, const ig_quantized *made,
                            double seconds);
 

@@ -9,7 +9,7 @@ enum { COMMAND_LOST = -1 };
 
 /* Is there a place for the model's inputs in it? */
 bool command_has_inputs(const char *command);
-/* The command with `model` in single quotes for each {} (or behind it), and `inputs`
+/* The command with `model` in single quotes for each {} (or appended), and `inputs`
  * for each {inputs}; free() it. */
 char *command_for(const char *command, const char *model, const char *inputs);
 /* Runs a command in a process group of its own, without input and output: its exit

@@ -83,9 +83,9 @@ static void free_names(file_names *names) {
     free(names->items);
 }
 
-/* ---- what is there already ---- */
+/* ---- existing artifacts ---- */
 
-/* What an artifact is made of, so that one of another plan, target or source is made
+/* The sources of an artifact, so that one of another plan, target or source is made
  * again: FNV-1a of all that decides. */
 static void mix_bytes(uint64_t *hash, const void *bytes, size_t size) {
     const unsigned char *at = bytes;

@@ -66,7 +66,7 @@ static int take_file(json_t *input, const char *key, const char *path) {
     return exit_status;
 }
 
-/* Constraints of the file; what it does not say of a table stays. */
+/* Constraints of the file; other facts of a table stay. */
 static int take_constraints(json_t *input, const char *path) {
     json_t *before = json_incref(json_object_get(input, "constraints"));
     int exit_status = take_file(input, "constraints", path);

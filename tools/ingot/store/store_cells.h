@@ -1,4 +1,5 @@
-/* What the parts of ingot store share: the job at hand, and how cells are shown.
+/* Declarations that the parts of ingot store share: the job at hand, and how cells are
+ * shown.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_TOOLS_INGOT_STORE_STORE_CELLS_H
 #define IG_TOOLS_INGOT_STORE_STORE_CELLS_H

@@ -22,7 +22,7 @@ bool checkpoint_save(const trainer *t, ig_context *context, const char *folder,
  * there is none.  free() it. */
 char *checkpoint_last(const char *folder);
 /* Weights, states and the number of steps become those of the checkpoint, by names that
- * are equal or of which one ends in the other behind a dot.  False after a message. */
+ * are equal or of which one ends in the other after a dot.  False after a message. */
 bool checkpoint_load(trainer *t, ig_context *context, const char *checkpoint);
 
 #endif

@@ -176,7 +176,7 @@ static ig_argument array_of(feed *f, size_t index, const char *dtype, const void
                           .size = width * count * (columns > 0 ? columns : 1) };
 }
 
-/* Ids of all features, one feature behind the other, as a KeyedJaggedTensor has
+/* Ids of all features, one feature after the other, as a KeyedJaggedTensor has
  * them. */
 static ig_argument list_of(feed *f, size_t index, const int64_t *all) {
     ig_argument list = array_of(f, index, "i64", all, 0);

@@ -126,7 +126,7 @@ static ig_status put_arguments(const model *m, const structured *arguments, call
     return status;
 }
 
-/* Inputs that were numbers lie in the memory of the call's tree. */
+/* Inputs that were numbers are in the memory of the call's tree. */
 static void take_numbers(call *to, const ig_view *views) {
     for (size_t i = 0; i < to->count; i++) {
         if (!to->inputs[i].dtype) {

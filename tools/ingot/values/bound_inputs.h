@@ -32,10 +32,11 @@ typedef ig_status (*model_work)(const settings *given, const model *m,
 /* Opens the model, works, closes, reports: the exit status. */
 int work_on_model(const settings *given, model_work work);
 
-/* What is done with the results of a call. */
+/* The use of a call's results. */
 typedef ig_status (*results_work)(const settings *given, const model *m,
                                   const results *got, bound_inputs *values);
-/* Binds what is not bound, runs the model once, and hands the results on. */
+/* Binds the inputs that are not bound, runs the model once, and hands the results
+ * on. */
 ig_status run_once(const settings *given, const model *m, bound_inputs *values,
                    results_work work, message *why);
 

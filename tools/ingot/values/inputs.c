@@ -148,7 +148,7 @@ ig_status inputs_take(const settings *given, const model *m, call *with,
     for (size_t i = 0; i < given->inputs.count && status == IG_OK; i++) {
         status = take_option(m, with, given->inputs.items[i]);
     }
-    /* A script may make what was not given. */
+    /* A script may make missing inputs. */
     return status == IG_OK && !given->script ? inputs_check(m, with) : status;
 }
 

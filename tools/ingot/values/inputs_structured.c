@@ -1,4 +1,4 @@
-/* Structured arguments of a call: what the model is imported for, and its inputs.
+/* Structured arguments of a call: the types for the import, and the inputs.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A model from Python says no types of its arguments, so the values come first: they

@@ -12,7 +12,7 @@ typedef struct script {
     ig_interp_manager *manager;
     ig_interp *interp;
     ig_interp_object *hooks[2]; /* pre, post; NULL: the script has none */
-    ig_interp_result *given[2]; /* by them; what is in it is used until the end */
+    ig_interp_result *given[2]; /* by them; its content is used until the end */
     const char **names;         /* of the results of post */
 } script;
 
@@ -93,9 +93,8 @@ static ig_status script_open(const settings *given, script *s, message *why) {
         status = ig_interp_run(s->interp, &how, source, given->script);
     }
     if (status == IG_OK) { /* so that either may be asked for */
-        status = ig_interp_run(s->interp, &how,
-                               "pre = pre or false; post = post or false",
-                               given->script);
+        status = ig_interp_run(
+            s->interp, &how, "pre = pre or false; post = post or false", given->script);
     }
     for (int i = 0; i < 2 && status == IG_OK; i++) {
         status = find_hook(s, i, why);

@@ -3,7 +3,7 @@
  *
  *     function pre(inputs)        -- a table: name -> tensor, of those that were given
  *       inputs.x = ...            -- require "ingot": tensors (docs/interpreters.md)
- *       return inputs             -- what the model is called with
+ *       return inputs -- the arguments of the model
  *     end
  *     function post(outputs)      -- the same of the model's outputs
  *       return { label = ... }    -- tensors, which are shown or written instead

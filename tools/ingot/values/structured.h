@@ -47,7 +47,7 @@ bool structured_of_json(const json_t *json, const structured_files *files,
 
 /* ---- from text (structured_text.c) ---- */
 
-/* The value of --input: JSON as in values.json, inline or "@FILE.json" (its tensors lie
+/* The value of --input: JSON as in values.json, inline or "@FILE.json" (its tensors are
  * beside it as input_K.npy); "kjt:keys=a,b;lengths=1,2;values=5,6,7"; "none", a number,
  * true, false or a quoted string; else a tensor's value. */
 bool structured_parse(ig_context *context, const char *text, structured *out,
@@ -71,10 +71,11 @@ ig_status structured_arguments(const settings *given, ig_context *context,
 /* Does --input name an argument that is a container, or --inputs a folder with the
  * values.json of a call? */
 bool tree_is_given(const settings *given, const model *m);
-/* Binds the arguments; tensors are borrowed from them.  `why`: what does not fit. */
+/* Binds the arguments; tensors are borrowed from them.  `why`: the value that does not
+ * fit. */
 ig_status tree_bind(const model *m, const structured *arguments, call *out,
                     message *why);
-/* The same; reports what does not fit, and what the model takes. */
+/* The same; reports values that do not fit, and the model's own types. */
 ig_status tree_bind_or_report(const model *m, const structured *arguments, call *out);
 
 /* ---- against a model's result (structured_compare.c) ---- */

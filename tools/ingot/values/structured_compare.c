@@ -97,7 +97,7 @@ static bool differ_in_type(const comparison *c, const ig_argument *got,
     return false;
 }
 
-/* Quantised tensors agree as the real numbers that they stand for. */
+/* Quantised tensors agree as the real numbers that they represent. */
 static bool quantized_agrees(const comparison *c, const structured *want) {
     ig_call_value values, scale, zero;
     (void)ig_call_next(c->tree, &values);

@@ -6,7 +6,7 @@
  *     {"int": n} {"float": x} {"bool": b} {"str": s} {"complex": [re, im]} {"none": …}
  *     {"kjt": {"keys", "values", "lengths", "weights"}} {"kt": …} {"jt": …}
  *
- * A string stands for a tensor's value, "i64[3]=1,2,3"; so does an array of numbers.
+ * A string means a tensor's value, "i64[3]=1,2,3"; so does an array of numbers.
  */
 #include "tools/ingot/values/structured.h"
 
@@ -25,7 +25,7 @@ static bool set_reason(message *why, const char *what) {
 
 static const struct {
     const char *name, *dtype; /* torch's, ours */
-    ig_tree_kind form;        /* TENSOR, or what it is wrapped in */
+    ig_tree_kind form;        /* TENSOR, or its wrapper */
 } dtypes[] = {
     { "float32", "f32", IG_TREE_TENSOR },
     { "float64", "f64", IG_TREE_TENSOR },

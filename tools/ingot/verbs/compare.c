@@ -40,7 +40,7 @@ static const option_row options[] = {
 
 enum { TOLD = 10 };
 
-/* ---- what was found ---- */
+/* ---- findings ---- */
 
 static const char *text_at(const json_t *facts, const char *key) {
     const char *text = json_string_value(json_object_get(facts, key));

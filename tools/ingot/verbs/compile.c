@@ -64,7 +64,7 @@ static ig_status write_text(const settings *given, ig_module *module) {
     return write_output(given->output, text, size);
 }
 
-/* One line about what was made; nothing where this machine cannot open it. */
+/* One line about the result; nothing where this machine cannot open it. */
 static void print_artifact(const settings *given, double seconds) {
     ig_program *program = NULL;
     message why = { "" };

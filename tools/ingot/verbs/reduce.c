@@ -1,8 +1,8 @@
 /* ingot reduce: the smallest model that a command still fails on.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The command is run by sh, with the model's path for {} (or behind it), and for
- * {inputs} that of an .npz file with what its inputs read.  A model fails as the first
+ * The command is run by sh, with the model's path for {} (or appended), and for
+ * {inputs} that of an .npz file with its inputs' values.  A model fails as the first
  * one did where the command ends with the same status. */
 #include "tools/ingot/measure/clock.h"
 #include "tools/ingot/reduce/command.h"

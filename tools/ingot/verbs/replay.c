@@ -1,7 +1,7 @@
 /* ingot replay: calls that a host program wrote down (INGOT_CAPTURE=DIR).
  * SPDX-License-Identifier: Apache-2.0
  *
- * Calls of a session are run in order on one session, so that state is what it was. */
+ * Calls of a session are run in order on one session, so that state is the same. */
 #include "tools/ingot/values/compare.h"
 
 #include <dirent.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What the model must give: arrays of an archive, or files of a folder. */
+/* The model's expected results: arrays of an archive, or files of a folder. */
 typedef struct expectation {
     const char *path;
     ig_arguments *archive; /* or NULL */

@@ -1,7 +1,7 @@
 /* ingot verify: data sets that form arguments and results (values.json).
  * SPDX-License-Identifier: Apache-2.0
  *
- * The arguments of a call say what the model is imported for: kinds, element types,
+ * The arguments of a call give the types for the import: kinds, element types,
  * ranks, and (but for the form `dynamic`) extents; numbers, strings and None are known.
  * The result of the call is compared as a tree.
  */

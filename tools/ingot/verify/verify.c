@@ -136,7 +136,7 @@ bool verify_is_form(const verification *v, const char *form) {
 }
 
 /* A vector of whole numbers whose length the file fixes, at no more than a rank can be:
- * what is read as a shape, axes or pads.  Its length is a rank, and no extent. */
+ * inputs read as a shape, axes or pads.  Its length is a rank, and no extent. */
 static bool is_shape_like(const char *type) {
     const char *bracket = strchr(type, '[');
     char *end = NULL;
@@ -145,7 +145,7 @@ static bool is_shape_like(const char *type) {
            length <= IG_MAX_RANK * 2;
 }
 
-/* What the compiler is told of an input; NULL: what the file says. */
+/* The compiler's facts about an input; NULL: the file's facts. */
 static char *statement_of(const verification *v, const data_set *set, size_t index) {
     const ig_argument *value = &set->inputs.inputs[index];
     const char *type = model_input_type(&v->declared, index);
@@ -289,7 +289,7 @@ tolerance verify_tolerance(const verification *v, const char *output) {
     return within;
 }
 
-/* A value against the file that holds what is wanted. */
+/* A value against the file that holds the expected one. */
 static bool check_value(verification *v, const ig_argument *got, char *path,
                         const char *what, const char *output) {
     ig_arguments *want = NULL;
@@ -429,7 +429,8 @@ static outcome refuse_case(verification *v, const char *reason) {
     return FAILED;
 }
 
-/* A case's own model never brings machine code: only what the user names does. */
+/* A case's own model never brings machine code: only a path that the user names
+ * does. */
 static bool is_foreign_code(const verification *v) {
     return !v->given->output && !v->given->trust_code && is_artifact(v->test.model);
 }
@@ -572,7 +573,7 @@ static int run_cases(const settings *given, const case_kind *kinds,
     return exit_status ? exit_status : counts[FAILED] ? EXIT_FAILED : 0;
 }
 
-/* A model, inputs and what is expected of it, in place of a folder with all three. */
+/* A model, inputs and expected outputs, in place of a folder with all three. */
 static int run_call(const settings *given) {
     bool are_both = given->inputs_from && given->expected;
     return !are_both || given->arguments.count != 1 || given->suite

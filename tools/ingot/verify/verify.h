@@ -24,7 +24,7 @@ typedef struct verification {
     size_t compiled;
     double arena; /* the largest ratio of arena to its minimum, of all sets */
     message why;
-    char did[128];   /* what a case of another kind checked; "" for data sets */
+    char did[128];   /* the checks of a case of another kind; "" for data sets */
     message *errors; /* of the context, not told yet */
 } verification;
 
@@ -39,13 +39,13 @@ typedef struct signature {
 /* ---- verify.c ---- */
 
 extern const option_row verify_options[];
-/* Verifies what the arguments name; the exit status. */
+/* Verifies the model that the arguments name; the exit status. */
 int verify_run(const settings *given, const case_kind *kinds);
 
 /* Puts the words of a failed call into v->why: `what`, or the context's errors. */
 bool verify_fail(verification *v, const char *about, const char *what);
 bool verify_is_form(const verification *v, const char *form);
-/* Is what is verified an artifact, whose signature and code are what they are? */
+/* Is it an artifact, whose signature and code are fixed? */
 bool verify_is_program(const verification *v);
 tolerance verify_tolerance(const verification *v, const char *output);
 bool verify_read(verification *v, const char *path, const char *type,
