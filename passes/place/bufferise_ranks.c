@@ -190,6 +190,42 @@ static ig_status call_reduce_scatter(rank_call *c) {
     return IG_OK;
 }
 
+/* World, tensors; of each elements and bytes of one. */
+static void push_tensors(rank_call *c, const char *function, int64_t world) {
+    uint32_t n = c->op->operand_count;
+    c->function = function;
+    push_number(c, world);
+    push_number(c, n);
+    for (uint32_t i = 0; i < n; i++) {
+        const ig_type *type = operand_type(c, i);
+        push_param(c, ig_dim_product(c->s->module, type->dims, type->rank));
+        push_number(c, ig_dtypes[type->dtype].bits / 8);
+    }
+}
+
+/* Scratch is for the terms of one slice of each tensor, a world-th rounded up. */
+static ig_status call_all_reduce(rank_call *c) {
+    int64_t world = ig_attr_int(c->op, IG_all_reduce_world, 1);
+    ig_module *module = c->s->module;
+    for (uint32_t i = 0; i < c->op->operand_count; i++) {
+        const ig_type *type = operand_type(c, i);
+        if (type->dtype != IG_DT_f32 && type->dtype != IG_DT_f64) {
+            return ig_buffers_unsupported(c->op, " for floats of 16 bits");
+        }
+        ig_dim terms = ig_dim_add(module,
+                                  ig_dim_product(module, type->dims, type->rank),
+                                  ig_dim_const(module, world));
+        push_scratch(c, (ig_dtype)type->dtype, 1, &terms);
+    }
+    push_tensors(c, "rank_all_reduce", world);
+    return IG_OK;
+}
+
+static ig_status call_all_gather(rank_call *c) {
+    push_tensors(c, "rank_all_gather", ig_attr_int(c->op, IG_all_gather_world, 1));
+    return IG_OK;
+}
+
 typedef ig_status (*rank_call_fn)(rank_call *c);
 
 static const rank_call_fn calls[IG_OP_COUNT] = {
@@ -200,6 +236,8 @@ static const rank_call_fn calls[IG_OP_COUNT] = {
     [IG_OP_meet_lists] = call_meet_lists,
     [IG_OP_meet_end] = call_meet_end,
     [IG_OP_reduce_scatter] = call_reduce_scatter,
+    [IG_OP_all_reduce] = call_all_reduce,
+    [IG_OP_all_gather] = call_all_gather,
 };
 
 /* The op that waits for a started one needs no list again: counts, and which one it

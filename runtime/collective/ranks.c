@@ -18,6 +18,8 @@ static const rank_row rows[] = {
     { "rank_meet_counts", ig_rank_meet_counts },
     { "rank_meet_lists", ig_rank_meet_lists },
     { "rank_reduce_scatter", ig_rank_reduce_scatter },
+    { "rank_all_reduce", ig_rank_all_reduce },
+    { "rank_all_gather", ig_rank_all_gather },
     { "rank_meet_start", ig_rank_meet_start },
     { "rank_meet_wait", ig_rank_meet_wait },
     { "rank_reduce_wait", ig_rank_reduce_wait },

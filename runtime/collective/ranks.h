@@ -23,6 +23,11 @@
  *     params: world, rank, n, bytes of one index of each list
  * rank_reduce_scatter(sums …, scratch …; list, counts …)
  *     params: world, rank, n, of each list elements of one index and bytes of one
+ * rank_all_reduce(sums …, scratch …; tensors …)
+ *     params: world, n, of each tensor elements and bytes of one.  scratch: as many
+ *     elements as the largest slice of a world-th, times world
+ * rank_all_gather(all …; tensors …)
+ *     params: as of rank_all_reduce
  *
  * The same with other steps between their begin and their end (flight.h):
  *
@@ -45,6 +50,7 @@ typedef bool ig_rank_fn(ig_group *group, const ig_host_call *call);
 
 ig_rank_fn ig_rank_bag_ids, ig_rank_bag_ids_count, ig_rank_deal, ig_rank_deal_count;
 ig_rank_fn ig_rank_meet_counts, ig_rank_meet_lists, ig_rank_reduce_scatter;
+ig_rank_fn ig_rank_all_reduce, ig_rank_all_gather;
 ig_rank_fn ig_rank_meet_start, ig_rank_meet_wait, ig_rank_reduce_wait, ig_rank_meet_end;
 
 /* What ig_ranks has: functions by name, and the word that this rank has failed. */
