@@ -2,6 +2,17 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/shard.h"
 
+#include "ir/graph.h"
+
+const char *ig_table_name(const ig_value *table) {
+    const ig_op *op = table->def;
+    if (op) {
+        bool is_weight = op->code == IG_OP_weight || op->code == IG_OP_table;
+        return is_weight ? ig_attr_str(op, IG_weight_name) : NULL;
+    }
+    return ig_graph_is_opened(table->block->graph, table) ? table->name : NULL;
+}
+
 uint32_t ig_shard_count(const ig_op *op) {
     bool is_set = ig_attr_is_set(op, IG_shard_parts);
     return is_set ? op->attrs[IG_shard_parts].count / IG_SHARD_NUMBERS : 0;

@@ -16,6 +16,10 @@ typedef struct ig_shard {
 uint32_t ig_shard_count(const ig_op *op);
 ig_shard ig_shard_at(const ig_op *op, uint32_t number);
 
+/* The name of the weight that the value is, also where it is opened; NULL: it is
+ * none. */
+const char *ig_table_name(const ig_value *table);
+
 /* A collective's lists, and how many operands each has: itself, its counts, and for an
  * all_to_all with known receive counts these.  Of all_reduce and all_gather: itself. */
 uint32_t ig_list_stride(const ig_op *op);

@@ -47,12 +47,10 @@ static ig_status check_cover(const ig_op *op, int64_t rows, int64_t columns) {
 
 ig_status ig_infer_shard(ig_op *op, const ig_type **out_types) {
     const ig_type *type = out_types[0] = ig_operand_type(op, 0);
-    const ig_op *def = op->operands[0].value->def;
-    bool is_constant = def && (def->code == IG_OP_weight || def->code == IG_OP_table);
     int64_t world = ig_attr_int(op, IG_shard_world, 0), rows, columns;
     int64_t rank = ig_attr_int(op, IG_shard_rank, 0);
-    if (!is_constant || type->rank != 2 || !ig_dim_known(type->dims[0], &rows) ||
-        !ig_dim_known(type->dims[1], &columns)) {
+    if (!ig_table_name(op->operands[0].value) || type->rank != 2 ||
+        !ig_dim_known(type->dims[0], &rows) || !ig_dim_known(type->dims[1], &columns)) {
         return INFER_ERROR(op,
                            "operand 0 is %s, expected a weight or table [rows, dim]",
                            ig_operand_text(op, 0));

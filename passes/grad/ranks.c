@@ -1,8 +1,15 @@
 /* Rules of what ranks exchange.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The loss is the sum over all ranks of theirs. */
+ * The loss is the sum over all ranks of theirs, so gradients go the way back: what came
+ * from a rank returns to it, and what a rank has added up goes to all whose terms it
+ * added.
+ */
+#include "ir/dim/dim.h"
+#include "ir/shard.h"
 #include "passes/grad/rule.h"
+
+#include <string.h>
 
 /* All have the sum of all, so each one's part goes into all. */
 void ig_grad_all_reduce(ig_grad *g) {
@@ -19,4 +26,77 @@ void ig_grad_all_reduce(ig_grad *g) {
     for (uint32_t i = 0; i < count; i++) {
         ig_grad_give(g, i, ig_op_result(sums, i));
     }
+}
+
+/* Lists on their way back: as triples, since how much comes is known. */
+typedef struct way_back {
+    ig_value **operands;
+    uint32_t *lists; /* whose gradient each is, by the op's lists */
+    uint32_t count;
+} way_back;
+
+static way_back begin_way(const ig_grad *g) {
+    uint32_t lists = ig_list_count(g->op);
+    ig_arena *arena = &g->e->module->arena;
+    return (way_back){ .operands = IG_NEW_ARRAY(arena, ig_value *, 3 * lists),
+                       .lists = IG_NEW_ARRAY(arena, uint32_t, lists) };
+}
+
+static void send_back(way_back *way, uint32_t list, ig_value *d, ig_value *counts,
+                      ig_value *known) {
+    ig_value *triple[] = { d, counts, known };
+    memcpy(way->operands + 3 * way->count, triple, sizeof triple);
+    way->lists[way->count++] = list;
+}
+
+/* One exchange, which every rank makes, whatever it has of the lists. */
+static void end_way(ig_grad *g, const way_back *way, int64_t rank) {
+    if (way->count == 0) {
+        return;
+    }
+    ig_op_spec spec = { .operands = way->operands,
+                        .operand_count = 3 * way->count,
+                        .result_count = 2 * way->count };
+    ig_all_to_all_attrs attrs = { .rank = rank, .known = true };
+    ig_op *back = ig_build_all_to_all_op(g->e, &spec, attrs);
+    for (uint32_t i = 0; back && i < way->count; i++) {
+        uint32_t index = way->lists[i] * ig_list_stride(g->op);
+        const ig_type *type = ig_grad_x(g, index)->type;
+        ig_value *came = ig_op_result(back, 2 * i);
+        ig_grad_give(g, index, ig_expr_reshape(g->e, came, type->rank, type->dims));
+    }
+}
+
+void ig_grad_all_to_all(ig_grad *g) {
+    uint32_t stride = ig_list_stride(g->op);
+    way_back way = begin_way(g);
+    for (uint32_t i = 0; i < ig_list_count(g->op); i++) {
+        ig_value *dy = ig_grad_of_result(g, 2 * i);
+        if (dy) {
+            send_back(&way, i, dy, ig_op_result(g->op, 2 * i + 1),
+                      ig_grad_x(g, i * stride + 1));
+        }
+    }
+    end_way(g, &way, ig_attr_int(g->op, IG_all_to_all_rank, 0));
+}
+
+/* Every rank's terms are in this one's sums. */
+void ig_grad_reduce_scatter(ig_grad *g) {
+    ig_expr *e = g->e;
+    way_back way = begin_way(g);
+    for (uint32_t i = 0; i < ig_list_count(g->op); i++) {
+        ig_value *dy = ig_grad_of_result(g, i), *counts = ig_grad_x(g, 2 * i + 1);
+        if (!dy) {
+            continue;
+        }
+        ig_dim dims[IG_TENSOR_RANK + 1], world = counts->type->dims[0];
+        ig_dim own = dy->type->dims[0];
+        dims[0] = world;
+        memcpy(dims + 1, dy->type->dims, dy->type->rank * sizeof *dims);
+        ig_value *all = ig_expr_expand(e, ig_expr_unsqueeze(e, dy, 0),
+                                       dy->type->rank + 1u, dims);
+        ig_value *each = ig_expr_expand(e, ig_expr_dim(e, own, IG_DT_i64), 1, &world);
+        send_back(&way, i, ig_expr_merge_axes(e, all, 0, 1), each, counts);
+    }
+    end_way(g, &way, ig_attr_int(g->op, IG_reduce_scatter_rank, 0));
 }

@@ -11,6 +11,7 @@
 #include "passes/grad/reverse.h"
 
 #include "compose/decompose.h"
+#include "ir/shard.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -42,10 +43,21 @@ static bool reads_active(const ig_reverse *r, const ig_op *op) {
     return false;
 }
 
+/* Rows that come from other ranks may be of what is wanted there; then those ranks wait
+ * for their gradients, whatever this one wants. */
+static bool is_of_others(const ig_op *op) {
+    return op->code == IG_OP_reduce_scatter ||
+           (op->code == IG_OP_all_to_all && ig_list_stride(op) == 3);
+}
+
+static bool takes_part(const ig_reverse *r, const ig_op *op) {
+    return is_of_others(op) || reads_active(r, op);
+}
+
 static void mark_active(ig_reverse *r) {
     const ig_op *end = r->last ? r->last->next : r->block->first;
     for (const ig_op *op = r->block->first; op != end; op = op->next) {
-        bool is_active = reads_active(r, op);
+        bool is_active = takes_part(r, op);
         for (uint32_t i = 0; is_active && i < op->result_count; i++) {
             r->is_active[op->results[i].id] |= is_float_tensor(&op->results[i]);
         }
@@ -308,7 +320,7 @@ static void apply_rule(ig_expr *e, ig_reverse *r, ig_op *op) {
 static ig_status walk_back(ig_expr *e, ig_reverse *r) {
     for (ig_op *op = r->last, *previous; op && r->status == IG_OK; op = previous) {
         previous = op->prev; /* a rule may put an op in front of its own */
-        if (has_gradient(r, op) && reads_active(r, op)) {
+        if (has_gradient(r, op) && takes_part(r, op)) {
             apply_rule(e, r, op);
         }
     }
