@@ -57,6 +57,40 @@ uint32_t ig_graph_add_input(ig_graph *graph, const char *name, const ig_type *ty
     return count;
 }
 
+void ig_graph_insert_inputs(ig_graph *graph, uint32_t at, const ig_input_list *inputs) {
+    ig_module *module = graph->module;
+    uint32_t old = graph->body.arg_count, more = (uint32_t)inputs->count;
+    const char **names = IG_NEW_ARRAY(&module->arena, const char *, old + more);
+    for (uint32_t i = 0; i < old; i++) {
+        names[i < at ? i : i + more] = ig_module_input_name(module, i);
+    }
+    for (uint32_t i = 0; i < more; i++) {
+        names[at + i] = ig_arena_printf(&module->arena, "%s", inputs->items[i].name);
+        ig_block_add_arg(&graph->body, inputs->items[i].type, names[at + i]);
+    }
+    for (uint32_t i = at; i < old && more > 0; i++) {
+        ig_value *from = graph->body.args[at];
+        ig_value *to = ig_block_add_arg(&graph->body, from->type, from->name);
+        ig_value_replace(from, to);
+        ig_block_remove_arg(&graph->body, at);
+    }
+    graph->arg_names = names;
+    graph->signature = NULL;
+}
+
+void ig_graph_remove_inputs(ig_graph *graph, uint32_t first, uint32_t count) {
+    ig_module *module = graph->module;
+    uint32_t left = graph->body.arg_count - count;
+    const char **names = IG_NEW_ARRAY(&module->arena, const char *, left);
+    for (uint32_t i = 0; i < left; i++) {
+        names[i] = ig_module_input_name(module, i < first ? i : i + count);
+    }
+    for (uint32_t i = count; i-- > 0;) {
+        ig_block_remove_arg(&graph->body, first + i);
+    }
+    graph->arg_names = names;
+}
+
 /* The graph's results from now on, its states after them. */
 void ig_graph_return(ig_graph *graph, ig_value *const *values, const char *const *names,
                      size_t count) {

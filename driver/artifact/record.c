@@ -67,9 +67,9 @@ static ig_str print_whole(ig_module *module, const ig_map *used,
     return ig_writer_str(&text);
 }
 
-static bool is_table(const ig_weight *weight, ig_op *const *tables, size_t count) {
+static bool is_table(const ig_weight *weight, ig_value *const *tables, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(ig_attr_str(tables[i], IG_weight_name), weight->name) == 0) {
+        if (strcmp(ig_table_name(tables[i]), weight->name) == 0) {
             return true;
         }
     }
@@ -84,8 +84,8 @@ static void add_table(shard_record *record, ig_module *module, const ig_weight *
     IG_PUSH(&module->arena, &record->tables, table);
 }
 
-shard_record *shard_record_begin(ig_module *module, ig_op *const *tables, size_t count,
-                                 int64_t world, int64_t rank) {
+shard_record *shard_record_begin(ig_module *module, ig_value *const *tables,
+                                 size_t count, int64_t world, int64_t rank) {
     ig_arena *arena = &module->arena;
     shard_record *record = IG_NEW(arena, shard_record);
     int64_t *offsets = IG_NEW_ARRAY(arena, int64_t, module->weights.count);
@@ -138,8 +138,7 @@ static void add_part(shard_record *record, ig_arena *arena, shard_held *table,
 static ig_op *mark_of(const ig_graph *graph, const char *table) {
     for (ig_op *op = graph->body.first; op; op = op->next) {
         if (op->code == IG_OP_shard &&
-            strcmp(ig_attr_str(op->operands[0].value->def, IG_weight_name), table) ==
-                0) {
+            strcmp(ig_table_name(op->operands[0].value), table) == 0) {
             return op;
         }
     }

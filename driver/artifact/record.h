@@ -48,8 +48,8 @@ typedef struct shard_record {
 
 /* A record of the module as it is, before its tables are marked: `tables` are those
  * that bags look up.  In the module's arena. */
-shard_record *shard_record_begin(ig_module *module, ig_op *const *tables, size_t count,
-                                 int64_t world, int64_t rank);
+shard_record *shard_record_begin(ig_module *module, ig_value *const *tables,
+                                 size_t count, int64_t world, int64_t rank);
 /* The record that the module was given; NULL: none. */
 void shard_record_keep(ig_module *module, const shard_record *record);
 const shard_record *shard_record_of(const ig_module *module);

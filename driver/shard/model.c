@@ -7,6 +7,7 @@
 #include "driver/values/weight.h"
 #include "ingot/shard.h"
 #include "ir/bag.h"
+#include "driver/shard/opened.h"
 #include "passes/shard/mark.h"
 
 #include <string.h>
@@ -15,7 +16,7 @@ enum { WORLD_MAX = IG_SHARD_WORLD_MAX };
 
 /* A table that bags look up, and how often. */
 typedef struct model_table {
-    ig_op *op;                            /* weight or table */
+    ig_value *table;                      /* a weight, opened or not */
     uint32_t pooled, sequences, weighted; /* features */
 } model_table;
 
@@ -47,16 +48,16 @@ static const ig_location *where_of(const model_call *call) {
 static void note_feature(model_call *call, const ig_op *bag, uint32_t number) {
     ig_bag_feature f = ig_bag_feature_at(bag, number);
     for (uint32_t i = 0; i < f.tables; i++) {
-        ig_op *op = bag->operands[f.table + i].value->def;
-        if (!op || (op->code != IG_OP_weight && op->code != IG_OP_table)) {
+        ig_value *value = bag->operands[f.table + i].value;
+        if (!ig_table_name(value)) {
             continue;
         }
         size_t k = 0;
-        while (k < call->tables.count && call->tables.items[k].op != op) {
+        while (k < call->tables.count && call->tables.items[k].table != value) {
             k++;
         }
         if (k == call->tables.count) {
-            IG_PUSH(call->arena, &call->tables, ((model_table){ .op = op }));
+            IG_PUSH(call->arena, &call->tables, ((model_table){ .table = value }));
         }
         model_table *table = &call->tables.items[k];
         table->pooled += f.pool != IG_POOL_none;
@@ -97,7 +98,7 @@ static ig_status find_tables(model_call *call) {
 }
 
 static const char *name_of(const model_table *table) {
-    return ig_attr_str(table->op, IG_weight_name);
+    return ig_table_name(table->table);
 }
 
 /* ---- as the planner's input ---- */
@@ -116,7 +117,7 @@ static int64_t row_bytes(const ig_type *type, int64_t dim, int64_t *out_factors)
 }
 
 static void put_table(ig_writer *out, const model_table *table) {
-    const ig_type *type = table->op->results->type;
+    const ig_type *type = table->table->type;
     int64_t rows = 0, dim = 0, factors;
     (void)ig_dim_known(type->dims[0], &rows); /* of constants they are */
     (void)ig_dim_known(type->dims[1], &dim);
@@ -184,16 +185,16 @@ static const char *list_names(const model_call *call) {
     return out.data;
 }
 
-static ig_status find_table(const model_call *call, const char *name, ig_op **out) {
+static ig_status find_table(const model_call *call, const char *name, ig_value **out) {
     size_t found = 0;
     for (size_t i = 0; i < call->tables.count; i++) {
         const model_table *table = &call->tables.items[i];
         if (strcmp(name_of(table), name) == 0) {
-            *out = table->op;
+            *out = table->table;
             return IG_OK;
         }
         if (*name && ig_name_has_part(name_of(table), name)) {
-            *out = table->op;
+            *out = table->table;
             found++;
         }
     }
@@ -283,10 +284,10 @@ static ig_status check_shard(const model_call *call, const char *name,
 }
 
 /* Shards cover the table once. */
-static ig_status check_cover(const model_call *call, const ig_op *table,
+static ig_status check_cover(const model_call *call, const ig_value *table,
                              const ig_shard_mark *mark) {
-    const ig_type *type = table->results->type;
-    const char *name = ig_attr_str(table, IG_weight_name);
+    const ig_type *type = table->type;
+    const char *name = ig_table_name(table);
     int64_t extents[2] = { 0, 0 }, left;
     (void)ig_dim_known(type->dims[0], &extents[0]); /* of constants they are */
     (void)ig_dim_known(type->dims[1], &extents[1]);
@@ -319,7 +320,7 @@ static ig_status read_distinct(const model_call *call, const ig_json *from,
 }
 
 static ig_status mark_entry(const model_call *call, const ig_json *entry) {
-    ig_op *table = NULL;
+    ig_value *table = NULL;
     ig_shard_mark mark = { .world = call->world,
                            .rank = call->rank,
                            .of = call->of,
@@ -330,7 +331,7 @@ static ig_status mark_entry(const model_call *call, const ig_json *entry) {
     const char *name = ig_json_text(ig_json_get(entry, "name"));
     const char *type = ig_json_text(ig_json_get(entry, "sharding_type"));
     IG_TRY(find_table(call, name, &table));
-    for (const ig_use *use = table->results->uses; use; use = use->next) {
+    for (const ig_use *use = table->uses; use; use = use->next) {
         if (use->user->code == IG_OP_shard) {
             return MODEL_ERROR(call, IG_INVALID, "plan: table '%s' has two entries",
                                name);
@@ -430,19 +431,18 @@ static int64_t hash_model(const model_call *call) {
 }
 
 static shard_record *begin_record(const model_call *call) {
-    ig_op **tables = IG_NEW_ARRAY(call->arena, ig_op *, call->tables.count);
+    ig_value **tables = IG_NEW_ARRAY(call->arena, ig_value *, call->tables.count);
     for (size_t i = 0; i < call->tables.count; i++) {
-        tables[i] = call->tables.items[i].op;
+        tables[i] = call->tables.items[i].table;
     }
     shard_record *record = shard_record_begin(call->module, tables, call->tables.count,
                                               call->world, call->rank);
-    record->of = call->of;
     record->made_of = call->made_of;
     return record;
 }
 
-static ig_status shard_module(void *arguments) {
-    model_call *call = arguments;
+/* Settings of the plan for all tables, and then its entries. */
+static ig_status read_plan(model_call *call, const ig_json **out_tables) {
     const ig_json *plan;
     IG_TRY(ig_json_read(call->module->context, call->arena, where_of(call),
                         ig_str_of(call->text), &plan));
@@ -452,17 +452,30 @@ static ig_status shard_module(void *arguments) {
     IG_TRY(read_wire(call, plan));
     IG_TRY(read_distinct(call, plan, &call->is_distinct));
     IG_TRY(read_chunks(call, plan));
-    const ig_json *tables = ig_json_get(plan, "tables");
-    if (!tables || tables->kind != IG_JSON_ARRAY) {
-        return MODEL_ERROR(call, IG_INVALID,
-                           "plan: \"tables\" must be a list, as ingot shard writes it");
-    }
-    IG_TRY(find_tables(call));
+    *out_tables = ig_json_get(plan, "tables");
+    bool is_list = *out_tables && (*out_tables)->kind == IG_JSON_ARRAY;
+    return is_list ? IG_OK
+                   : MODEL_ERROR(call, IG_INVALID,
+                                 "plan: \"tables\" must be a list, as ingot shard "
+                                 "writes it");
+}
+
+static ig_status mark_entries(model_call *call, const ig_json *tables) {
     call->of = hash_model(call);
-    shard_record *record = begin_record(call);
     for (size_t i = 0; i < ig_json_count(tables); i++) {
         IG_TRY(mark_entry(call, &tables->as.list.items[i]));
     }
+    return IG_OK;
+}
+
+static ig_status shard_module(void *arguments) {
+    model_call *call = arguments;
+    const ig_json *tables;
+    IG_TRY(read_plan(call, &tables));
+    IG_TRY(find_tables(call));
+    shard_record *record = begin_record(call);
+    IG_TRY(mark_entries(call, tables));
+    record->of = call->of;
     IG_TRY(shard_record_pieces(record, call->module));
     shard_record_keep(call->module, record);
     IG_TRY(run_passes(call, "shard"));
@@ -479,4 +492,58 @@ ig_status ig_module_shard(ig_module *module, const char *name, const char *plan,
     ig_options_take(module->context, &call.options, sizeof call.options, options);
     ig_status status = ig_driver_guard(module->context, shard_module, &call);
     return ig_driver_settle(module->context, status);
+}
+
+/* ---- tables in training ---- */
+
+static const ig_op *mark_of(const ig_value *table) {
+    const ig_use *use = table->uses;
+    while (use && use->user->code != IG_OP_shard) {
+        use = use->next;
+    }
+    return use ? use->user : NULL;
+}
+
+static ig_status hold_table(const model_call *call, const ig_value *value,
+                            ig_held_table *out) {
+    ig_op *mark = (ig_op *)(uintptr_t)mark_of(value);
+    *out = (ig_held_table){ .name = ig_table_name(value), .rank = call->rank };
+    return mark ? ig_divide_parts(mark, call->arena, &out->divided) : IG_OK;
+}
+
+ig_status ig_opened_divide(ig_module *module, const ig_opened_plan *plan,
+                           ig_arena *arena, ig_held *out) {
+    model_call call = { .module = module,
+                        .name = plan->name ? plan->name : "plan",
+                        .text = plan->text,
+                        .rank = (int64_t)plan->rank,
+                        .arena = arena };
+    const ig_json *tables;
+    const ig_graph *graph = ig_entry_of(module);
+    IG_TRY(read_plan(&call, &tables));
+    if (call.wire == IG_DT_i8) {
+        return MODEL_ERROR(&call, IG_UNSUPPORTED,
+                           "plan: rows of tables that are trained cannot travel as "
+                           "int8: codes have no gradient");
+    }
+    list_tables(&call, &graph->body);
+    IG_TRY(mark_entries(&call, tables));
+    *out = (ig_held){ .world = call.world, .count = call.tables.count };
+    out->tables = IG_NEW_ARRAY(arena, ig_held_table, out->count);
+    for (size_t i = 0; i < out->count; i++) {
+        IG_TRY(hold_table(&call, call.tables.items[i].table, &out->tables[i]));
+    }
+    return run_passes(&call, "shard");
+}
+
+const char *ig_held_name(const ig_held_table *table, ig_arena *arena, uint32_t part) {
+    const ig_shard_part *p = &table->divided.parts[part];
+    int64_t dim = 0;
+    for (uint32_t i = 0; i < table->divided.count; i++) {
+        dim += table->divided.parts[i].columns;
+    }
+    bool is_all = p->own == table->divided.rows && p->columns == dim;
+    return p->own == 0 ? NULL
+           : is_all    ? table->name
+                       : ig_arena_printf(arena, "%s.%u", table->name, part);
 }

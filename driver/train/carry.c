@@ -13,20 +13,6 @@
 #include "ingot/ingot.h"
 #include "ir/build/expr.h"
 
-/* Removes the inputs from `first` on, which nobody reads. */
-static void remove_inputs(ig_graph *graph, uint32_t first, uint32_t count) {
-    ig_module *module = graph->module;
-    uint32_t left = graph->body.arg_count - count;
-    const char **names = IG_NEW_ARRAY(&module->arena, const char *, left);
-    for (uint32_t i = 0; i < left; i++) {
-        names[i] = ig_module_input_name(module, i < first ? i : i + count);
-    }
-    for (uint32_t i = count; i-- > 0;) {
-        ig_block_remove_arg(&graph->body, first + i);
-    }
-    graph->arg_names = names;
-}
-
 static void name_results(ig_graph *graph, uint32_t first, const ig_train_carried *all) {
     uint32_t count = graph->body.last->operand_count;
     const char **names = IG_NEW_ARRAY(&graph->module->arena, const char *, count);
@@ -51,7 +37,7 @@ void ig_train_carry_states(ig_graph *graph, uint32_t first, ig_train_carried *ou
         out[i].argument = at - count;
     }
     name_results(graph, result, out);
-    remove_inputs(graph, first, count);
+    ig_graph_remove_inputs(graph, first, count);
     graph->states = NULL;
     graph->state_count = 0;
 }

@@ -20,6 +20,7 @@ static void erase_model(ig_graph *graph) {
         ig_block_remove_arg(&graph->body, graph->body.arg_count - 1);
     }
     graph->arg_names = NULL;
+    graph->opened_count = 0;
     graph->signature = NULL;
     graph->states = NULL;
     graph->state_count = 0;

@@ -15,7 +15,7 @@
 #include "compose/loss.h"
 #include "driver/host.h"
 #include "driver/outputs.h"
-#include "driver/train/train.h"
+#include "driver/train/training.h"
 #include "ingot/train.h"
 #include "passes/grad/bag_list.h"
 #include "passes/grad/grad.h"
@@ -24,38 +24,8 @@
 #include <fnmatch.h>
 #include <string.h>
 
-/* One weight or input that training changes. */
-typedef struct trained {
-    const char *name;
-    uint32_t group;
-    const ig_type *type;
-    uint32_t states[IG_UPDATE_STATES]; /* numbers of arguments; 0: none */
-    uint32_t argument;
-    bool is_weight;       /* of the model: an argument once it is opened */
-    bool is_rows;         /* a table that only bags read */
-    ig_value *gradient;   /* of values that are no such table */
-    ig_update_table rows; /* of such tables */
-    ig_value *next, *next_states[IG_UPDATE_STATES];
-} trained;
-
-typedef struct training {
-    ig_module *module;
-    ig_graph *graph; /* the entry */
-    ig_train_part part;
-    ig_train_options options;
-    ig_pass_options passes;
-    ig_arena *arena;
-    ig_train_loss loss;
-    ig_train_group *groups;
-    const char *narrow; /* a weight of f16 or bf16 that an optimizer names, or NULL */
-    uint32_t output;    /* which result the loss is of */
-    uint32_t label, step, rates, decays; /* arguments; label 0: none */
-    IG_VEC(trained) trained;
-    ig_train_carried *carried; /* states of the model */
-    uint32_t carried_count;
-    ig_expr e;
-    ig_value *total; /* the loss */
-} training;
+typedef ig_train_weight trained;
+typedef ig_training training;
 
 static ig_status refuse_name(const training *t, const char *hint, const char *format,
                              const char *name) {
@@ -192,7 +162,10 @@ static void add_label(training *t) {
                             is_classes ? IG_DT_i64 : (ig_dtype)type->dtype, rank, dims);
 }
 
+/* In front of the opened weights, which come last. */
 static void add_states(training *t) {
+    ig_input_list inputs = { 0 };
+    uint32_t at = t->graph->body.arg_count - t->graph->opened_count;
     for (size_t i = 0; i < t->trained.count; i++) {
         trained *w = &t->trained.items[i];
         ig_dim dims[IG_TENSOR_RANK];
@@ -204,12 +177,16 @@ static void add_states(training *t) {
                 dims[w->type->rank - 1] = ig_dim_of(1);
             }
             if (shape != IG_STATE_none) {
-                char *name = ig_arena_printf(t->arena, "%s.momentum%u", w->name, s + 1);
-                w->states[s] = add_argument(t, name, (ig_dtype)w->type->dtype,
-                                            w->type->rank, dims);
+                ig_input one = {
+                    ig_arena_printf(t->arena, "%s.momentum%u", w->name, s + 1),
+                    ig_type_with_dims(t->module, w->type, w->type->rank, dims)
+                };
+                w->states[s] = at + (uint32_t)inputs.count;
+                IG_PUSH(t->arena, &inputs, one);
             }
         }
     }
+    ig_graph_insert_inputs(t->graph, at, &inputs);
 }
 
 static void carry_states(training *t, uint32_t first) {
@@ -237,7 +214,6 @@ static void add_arguments(training *t) {
     t->rates = add_argument(t, "rates", IG_DT_f64, 1, &count);
     t->decays = add_argument(t, "decays", IG_DT_f64, 1, &count);
     carry_states(t, first_state);
-    add_states(t);
 }
 
 /* The weights as open_weights takes them, which puts them after all arguments. */
@@ -253,7 +229,11 @@ static ig_status open_weights(training *t) {
         return IG_OK;
     }
     t->passes.open_weights = ig_writer_str(&list).data;
-    IG_TRY(ig_passes_run(t->module, &t->passes, "open_weights"));
+    return ig_passes_run(t->module, &t->passes, "open_weights");
+}
+
+/* Opened weights by their names. */
+static void find_arguments(training *t) {
     uint32_t count = t->graph->body.arg_count;
     for (size_t i = 0; i < t->trained.count; i++) {
         trained *w = &t->trained.items[i];
@@ -263,7 +243,6 @@ static ig_status open_weights(training *t) {
             w->argument = is_it ? a : w->argument;
         }
     }
-    return IG_OK;
 }
 
 /* ---- the loss ---- */
@@ -346,7 +325,38 @@ static bool is_read_by_rows(const training *t, const ig_value *table) {
     return table->uses && table->type->rank == 2;
 }
 
+/* Of tables that every rank has all of, ranks exchange gradients of all rows. */
+static bool is_updated_by_rows(const training *t, const trained *w) {
+    bool is_shared = ig_train_world(t) > 1 && !w->whole;
+    return !is_shared && !t->groups[w->group].is_dense &&
+           is_read_by_rows(t, argument_at(t, w->argument));
+}
+
 typedef IG_VEC(ig_value *) value_list;
+
+static bool is_before(const ig_use *a, const ig_use *b) {
+    return a->user == b->user ? a < b : ig_op_is_before(a->user, b->user);
+}
+
+typedef IG_VEC(ig_use *) use_list;
+
+/* Bags that read the table, in the order of the graph: so are gradients of a row added,
+ * whatever the order of the chain is. */
+static use_list list_bags(const training *t, const trained *w) {
+    use_list list = { 0 };
+    for (ig_use *use = argument_at(t, w->argument)->uses; use; use = use->next) {
+        if (use->user->code != IG_OP_bag) {
+            continue; /* a gradient reads it too: of weights, of maxima */
+        }
+        IG_PUSH(t->arena, &list, use);
+        for (size_t i = list.count - 1; i > 0 && is_before(use, list.items[i - 1]);
+             i--) {
+            list.items[i] = list.items[i - 1];
+            list.items[i - 1] = use;
+        }
+    }
+    return list;
+}
 
 /* By what gradients are wanted, in the order in which they are taken. */
 static void list_wanted(training *t, value_list *wanted) {
@@ -354,10 +364,14 @@ static void list_wanted(training *t, value_list *wanted) {
         trained *w = &t->trained.items[i];
         ig_value *value = argument_at(t, w->argument);
         uint32_t feature;
-        w->is_rows = !t->groups[w->group].is_dense && is_read_by_rows(t, value);
-        for (ig_use *use = value->uses; use && w->is_rows; use = use->next) {
-            (void)find_feature(t, use, &feature);
-            IG_PUSH(t->arena, wanted, &use->user->results[feature]);
+        w->is_rows = is_updated_by_rows(t, w);
+        use_list bags = { 0 };
+        if (w->is_rows) {
+            bags = list_bags(t, w);
+        }
+        for (size_t k = 0; k < bags.count; k++) {
+            (void)find_feature(t, bags.items[k], &feature);
+            IG_PUSH(t->arena, wanted, &bags.items[k]->user->results[feature]);
         }
         if (!w->is_rows) {
             IG_PUSH(t->arena, wanted, value);
@@ -427,13 +441,11 @@ static void join_features(training *t, trained *w, ig_value **next) {
     ig_expr *e = &t->e;
     joined all = { .count = ig_dim_of(0) };
     uint32_t feature = 0;
-    for (ig_use *use = argument_at(t, w->argument)->uses; use; use = use->next) {
+    use_list bags = list_bags(t, w);
+    for (size_t i = 0; i < bags.count; i++) {
         ig_bag_list own;
-        if (use->user->code != IG_OP_bag) {
-            continue; /* a gradient reads it too: of weights, of maxima */
-        }
-        (void)find_feature(t, use, &feature);
-        ig_bag_list_open(e, use->user, feature, true, &own);
+        (void)find_feature(t, bags.items[i], &feature);
+        ig_bag_list_open(e, bags.items[i]->user, feature, true, &own);
         add_feature(t, w, &own, *next++, &all);
     }
     bool has_bags = all.has_bags || all.ids.count > 1;
@@ -454,7 +466,12 @@ static uint32_t use_count(const ig_value *value) {
 static ig_status make_gradients(training *t) {
     value_list wanted = { 0 };
     list_wanted(t, &wanted);
+    double share = ig_train_share(t);
+    ig_value *seed = share == 1 ? NULL
+                                : ig_expr_number(&t->e, (ig_dtype)t->total->type->dtype,
+                                                 share);
     ig_gradient_of what = { .y = t->total,
+                            .seed = seed,
                             .wanted = wanted.items,
                             .wanted_count = (uint32_t)wanted.count };
     ig_value **gradients = IG_NEW_ARRAY(t->arena, ig_value *, wanted.count);
@@ -470,7 +487,7 @@ static ig_status make_gradients(training *t) {
         if (w->is_rows) {
             join_features(t, w, next);
         } else {
-            w->gradient = clamp_gradient(t, w, *next);
+            w->gradient = *next;
         }
         next += counts[i];
     }
@@ -479,11 +496,13 @@ static ig_status make_gradients(training *t) {
 
 /* ---- the update ---- */
 
-static void clip_norms(training *t) {
+static void clip_gradients(training *t) {
     value_list dense = { 0 };
     for (size_t i = 0; i < t->trained.count; i++) {
-        if (!t->trained.items[i].is_rows) {
-            IG_PUSH(t->arena, &dense, t->trained.items[i].gradient);
+        trained *w = &t->trained.items[i];
+        if (!w->is_rows) {
+            w->gradient = clamp_gradient(t, w, w->gradient);
+            IG_PUSH(t->arena, &dense, w->gradient);
         }
     }
     if (t->options.clip_norm <= 0 || dense.count == 0) {
@@ -592,7 +611,9 @@ static void return_step(training *t, ig_value *y, const char *output) {
     add_result(t, &r, y, output, -1);
     for (uint32_t i = 0; i < t->carried_count && t->part == IG_TRAIN_STEP; i++) {
         const ig_train_carried *one = &t->carried[i];
-        add_result(t, &r, ret->operands[one->result].value, one->name, one->argument);
+        ig_value *next = t->carried_next ? t->carried_next[i]
+                                         : ret->operands[one->result].value;
+        add_result(t, &r, next, one->name, one->argument);
     }
     for (size_t i = 0; i < t->trained.count && t->part == IG_TRAIN_STEP; i++) {
         const trained *w = &t->trained.items[i];
@@ -614,12 +635,13 @@ static void return_step(training *t, ig_value *y, const char *output) {
 
 /* Training begins with these weights, learning rates and decays. */
 static ig_status return_initial(training *t) {
-    uint32_t states = t->graph->state_count;
+    uint32_t states = t->graph->state_count + t->carried_count;
     const char **names = IG_NEW_ARRAY(t->arena, const char *,
                                       t->trained.count + states);
     size_t count = 0;
     for (; count < states; count++) {
-        names[count] = t->graph->states[count];
+        names[count] = t->carried_count ? t->carried[count].name
+                                        : t->graph->states[count];
     }
     for (size_t i = 0; i < t->trained.count; i++) {
         if (t->trained.items[i].is_weight) {
@@ -644,8 +666,11 @@ static ig_status build_part(training *t) {
     IG_TRY(t->e.status);
     if (t->part == IG_TRAIN_STEP) {
         IG_TRY(make_gradients(t));
-        clip_norms(t);
+        ig_train_reduce(t);
+        clip_gradients(t);
         update_all(t);
+    } else {
+        ig_train_reduce(t);
     }
     IG_TRY(t->e.status);
     return_step(t, ret->operands[t->output].value, output);
@@ -691,10 +716,17 @@ static ig_status find_all(training *t) {
     return find_trained(t);
 }
 
+/* Look-ups become bags, and tables this rank's parts of them. */
+static ig_status understand_model(training *t) {
+    IG_TRY(ig_passes_run(t->module, &t->passes, ig_pipeline_branches));
+    IG_TRY(ig_passes_run(t->module, &t->passes, ig_pipeline_understand));
+    return t->options.plan ? ig_train_divide(t) : IG_OK;
+}
+
 static ig_status make_part(void *arguments) {
     training *t = arguments;
     IG_TRY(find_all(t));
-    if (t->part == IG_TRAIN_INITIAL) {
+    if (t->part == IG_TRAIN_INITIAL && !t->options.plan) {
         return return_initial(t);
     }
     if (t->part == IG_TRAIN_STEP) {
@@ -703,11 +735,20 @@ static ig_status make_part(void *arguments) {
     add_arguments(t);
     IG_TRY(open_weights(t));
     IG_TRY(ig_passes_run(t->module, &t->passes, ig_pipeline_clean));
-    if (t->part == IG_TRAIN_PREDICT) {
+    if (t->part == IG_TRAIN_PREDICT && !t->options.plan) {
         return IG_OK;
     }
-    IG_TRY(ig_passes_run(t->module, &t->passes, ig_pipeline_branches));
-    IG_TRY(ig_passes_run(t->module, &t->passes, ig_pipeline_understand));
+    IG_TRY(understand_model(t));
+    if (t->part == IG_TRAIN_INITIAL) {
+        return return_initial(t);
+    }
+    if (t->part == IG_TRAIN_PREDICT) {
+        return ig_passes_run(t->module, &t->passes, ig_pipeline_grad);
+    }
+    if (t->part == IG_TRAIN_STEP) {
+        add_states(t);
+    }
+    find_arguments(t);
     IG_TRY(build_part(t));
     return ig_passes_run(t->module, &t->passes, ig_pipeline_grad);
 }

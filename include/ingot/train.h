@@ -11,6 +11,15 @@
 extern "C" {
 #endif
 
+/* Of ranks that train together: what their gradients are divided by. */
+typedef enum ig_train_division {
+    IG_DIVIDE_AS_LOSS, /* all by the number of ranks, of a loss that is a mean; of a sum
+                        * none: as one rank that was given all batches at once */
+    IG_DIVIDE_ALL,     /* all by the number of ranks: TorchRec's and DDP's default */
+    IG_DIVIDE_DENSE,   /* those of what every rank has: TorchRec without division */
+    IG_DIVIDE_NONE
+} ig_train_division;
+
 typedef struct ig_train_options {
     size_t size;
     /* "KIND:OUTPUT=LABEL": bce, bce_logits, mse and cross_entropy are means over all
@@ -28,6 +37,12 @@ typedef struct ig_train_options {
     /* > 0: gradients of dense weights are made smaller until the norm of all of them
      * together is at most this. */
     double clip_norm;
+    /* The plan of ranks, as of ig_module_shard, and which one this is: its step trains
+     * its parts of the tables ("NAME.0" where it has not all of NAME), and what every
+     * rank has by gradients of all ranks; the loss is theirs too.  NULL: one rank. */
+    const char *plan, *plan_name; /* plan_name: for messages, or NULL */
+    size_t rank;
+    ig_train_division division;
 } ig_train_options;
 
 /* Makes of the module one step of its training (docs/training.md).  Its inputs are then

@@ -66,9 +66,8 @@ static ig_status make_part(const ig_divided *d, ig_arena *arena, const ig_shard 
                 d->op,
                 "table '%s': shards from column %lld on have %lld and %lld columns; "
                 "shards of the same first column are to be of equal width",
-                ig_attr_str(d->op->operands[0].value->def, IG_weight_name),
-                (long long)part->column, (long long)part->columns,
-                (long long)shards[i].columns);
+                ig_table_name(d->op->operands[0].value), (long long)part->column,
+                (long long)part->columns, (long long)shards[i].columns);
         }
         part->starts[i] = shards[i].row;
         part->rows[i] = shards[i].rows;
@@ -81,8 +80,7 @@ static ig_status make_part(const ig_divided *d, ig_arena *arena, const ig_shard 
                : DIVIDE_ERROR(d->op,
                               "table '%s': shards from column %lld on have %lld of "
                               "%lld rows; a column's shards are to begin with it",
-                              ig_attr_str(d->op->operands[0].value->def,
-                                          IG_weight_name),
+                              ig_table_name(d->op->operands[0].value),
                               (long long)part->column, (long long)rows,
                               (long long)d->rows);
 }

@@ -9,6 +9,7 @@
 
 #include "base/checked.h"
 
+#include <assert.h>
 #include <string.h>
 
 #define CUT_ERROR(c, ...)                                 \
@@ -137,16 +138,29 @@ static ig_status cut_weight(const cutter *c, ig_data *data) {
     return IG_OK;
 }
 
+/* A part of an opened table is opened too: an argument after all others. */
+static ig_value *open_part(ig_graph *graph, const ig_weight *own) {
+    uint32_t count = graph->body.arg_count;
+    const char **names = IG_NEW_ARRAY(&graph->module->arena, const char *, count + 1);
+    assert(graph->state_count == 0 && graph->arg_names && "as training has it");
+    memcpy(names, graph->arg_names, count * sizeof *names);
+    names[count] = own->name;
+    graph->arg_names = names;
+    graph->signature = NULL;
+    graph->opened_count++;
+    return ig_block_add_arg(&graph->body, own->type, own->name);
+}
+
 ig_status ig_make_local(ig_divided *divided, uint32_t number) {
     ig_shard_part *part = &divided->parts[number];
-    ig_op *def = divided->op->operands[0].value->def;
+    ig_value *table = divided->op->operands[0].value;
     cutter c = { .module = ig_op_module(divided->op),
                  .divided = divided,
                  .part = part };
-    c.weight = ig_module_weight(c.module, ig_attr_str(def, IG_weight_name));
+    c.weight = ig_module_weight(c.module, ig_table_name(table));
     if (!c.weight || c.weight->is_recipe) {
         return CUT_ERROR(&c, "is computed, and cannot be divided",
-                         ig_attr_str(def, IG_weight_name));
+                         ig_table_name(table));
     }
     if (!open_rows(&c)) {
         return CUT_ERROR(
@@ -157,7 +171,7 @@ ig_status ig_make_local(ig_divided *divided, uint32_t number) {
     }
     ig_builder b = ig_builder_before(divided->op);
     if (part->own == divided->rows && c.is_wide) {
-        part->table = divided->op->operands[0].value;
+        part->table = table;
         return IG_OK;
     }
     ig_data data;
@@ -166,6 +180,6 @@ ig_status ig_make_local(ig_divided *divided, uint32_t number) {
                                        number);
     ig_weight *own = ig_module_add_weight(c.module, name, &data);
     own->is_parameter = c.weight->is_parameter;
-    part->table = ig_make_weight(&b, own);
+    part->table = table->def ? ig_make_weight(&b, own) : open_part(b.graph, own);
     return IG_OK;
 }

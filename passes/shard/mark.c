@@ -4,20 +4,18 @@
 #include "ir/build/build.h"
 
 /* Constants stand at the head of the graph: the first op behind them. */
-static ig_op *behind_head(const ig_op *table) {
-    ig_op *op = table->next;
+static ig_op *behind_head(const ig_value *table) {
+    ig_op *op = table->def ? table->def->next : table->block->first;
     while (op && (op->code == IG_OP_weight || op->code == IG_OP_table)) {
         op = op->next;
     }
     return op;
 }
 
-ig_status ig_mark_table(ig_op *table, const ig_shard_mark *mark) {
-    ig_module *module = ig_op_module(table);
-    ig_builder b = { .graph = table->block->graph,
-                     .block = table->block,
-                     .before = behind_head(table),
-                     .loc = table->loc };
+ig_status ig_mark_table(ig_value *table, const ig_shard_mark *mark) {
+    ig_builder b = ig_builder_before(behind_head(table));
+    ig_module *module = b.graph->module;
+    b.loc = table->def ? table->def->loc : b.loc;
     int64_t *numbers = IG_NEW_ARRAY(&module->arena, int64_t,
                                     mark->count * IG_SHARD_NUMBERS);
     for (uint32_t i = 0; i < mark->count; i++) {
@@ -49,13 +47,12 @@ ig_status ig_mark_table(ig_op *table, const ig_shard_mark *mark) {
         attrs[IG_shard_parts] = ig_attr_of_ints(module, numbers,
                                                 mark->count * IG_SHARD_NUMBERS);
     }
-    ig_value *whole = table->results;
     ig_op_spec spec = {
-        .operands = &whole, .operand_count = 1, .result_count = 1, .attrs = attrs
+        .operands = &table, .operand_count = 1, .result_count = 1, .attrs = attrs
     };
     ig_op *op;
     IG_TRY(ig_build(&b, IG_OP_shard, &spec, &op));
-    for (ig_use *use = whole->uses, *next; use; use = next) {
+    for (ig_use *use = table->uses, *next; use; use = next) {
         next = use->next;
         if (use->user != op) {
             ig_use_set(use, op->results);

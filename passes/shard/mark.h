@@ -16,8 +16,9 @@ typedef struct ig_shard_mark {
     uint32_t count;
 } ig_shard_mark;
 
-/* Puts a shard op between a weight or table op of the graph and its users.  Reports
+/* Puts a shard op between a weight, a table or an opened weight of the graph and its
+ * users.  Reports
  * shards that do not cover the table once. */
-ig_status ig_mark_table(ig_op *table, const ig_shard_mark *mark);
+ig_status ig_mark_table(ig_value *table, const ig_shard_mark *mark);
 
 #endif

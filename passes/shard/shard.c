@@ -285,7 +285,7 @@ static ig_status take_marks(sharder *s, ig_graph *graph) {
                 op->results->uses->user,
                 "it reads all of table '%s', of which a rank has a part; "
                 "let every rank have all of it (data_parallel)",
-                ig_attr_str(table->def, IG_weight_name));
+                ig_table_name(table));
         }
         ig_value_replace(op->results, table);
         ig_op_erase(op);

@@ -13,7 +13,7 @@ set -uo pipefail
 cd "$(dirname "$0")/../.." || exit
 build=${INGOT_BUILD:-build/release}
 cases=${INGOT_CASES:-../shared}/models/training
-[ $# -gt 0 ] || set -- opt_ grad_ curve_ ckpt_
+[ $# -gt 0 ] || set -- opt_ grad_ curve_ ckpt_ ranks_
 passed=0
 failed=0
 
@@ -41,8 +41,9 @@ check() {
 }
 
 for prefix in "$@"; do
-    # 100 steps of an interpreter take minutes; a checkpoint is no program.
-    [[ $prefix = curve_ || $prefix = ckpt_ ]] || check interpret "$cases/$prefix"*
+    # 100 steps of an interpreter take minutes; a checkpoint is no program; ranks meet in
+    # compiled ones.
+    [[ $prefix = curve_ || $prefix = ckpt_ || $prefix = ranks_ ]] || check interpret "$cases/$prefix"*
     [ "${INGOT_QUICK:-0}" = 1 ] || check cpu "$cases/$prefix"*
 done
 # The optimizers of TorchRec, as its own cases store them, and its tutorial's losses.

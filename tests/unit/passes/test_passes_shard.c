@@ -85,7 +85,7 @@ static ig_module *program_of(trial *t, const char *text, shard_cut type, int64_t
                                .shards = l.shards,
                                .count = l.count };
         ig_op *op = find_table(graph, shard_tables[i].name);
-        CHECK_MSG(ig_mark_table(op, &mark) == IG_OK, "%s", t->message);
+        CHECK_MSG(ig_mark_table(op->results, &mark) == IG_OK, "%s", t->message);
     }
     check_module(t, module);
     ig_pass_options options = { 0 };

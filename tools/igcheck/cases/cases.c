@@ -13,6 +13,7 @@ static const case_kind kinds[] = {
     { is_curve_case, check_curve_case },
     { is_tutorial_case, check_tutorial_case },
     { is_checkpoint_case, check_checkpoint_case },
+    { is_ranks_case, check_ranks_case },
     { 0 },
 };
 

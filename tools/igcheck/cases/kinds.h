@@ -40,4 +40,9 @@ outcome check_checkpoint_case(verification *v, const char *folder);
 bool is_curve_case(const char *folder);
 outcome check_curve_case(verification *v, const char *folder);
 
+/* ---- trained_ranks.c: folders of ranks that train together ---- */
+
+bool is_ranks_case(const char *folder);
+outcome check_ranks_case(verification *v, const char *folder);
+
 #endif
