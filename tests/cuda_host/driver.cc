@@ -13,7 +13,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
+#include <functional>
 #include <map>
+#include <vector>
 
 enum {
     SUCCESS = 0,
@@ -26,29 +28,33 @@ enum {
 };
 
 struct shim_launch { /* as in shim.h */
-    void            *kernel;
-    long long        grid;
-    int              threads;
-    void *const     *buffers;
+    void *kernel;
+    long long grid;
+    int threads;
+    void *const *buffers;
     const long long *params;
-    void            *report;
+    void *report;
 };
 typedef int shim_run_fn(const shim_launch *launch);
 
 struct function {
-    void        *kernel;
+    void *kernel;
     shim_run_fn *run;
 };
 
-static int                        context_depth, context_users, streams, modules;
-static char                       the_context, the_stream;
+typedef std::vector<std::function<int()>> graph; /* work, in its order */
+
+static int context_depth, context_users, streams, modules;
+static int graphs, pinned;
+static char the_context, the_stream;
+static graph *capture;                    /* what the stream's work goes to, or NULL */
 static std::map<uint64_t, size_t> memory; /* allocations: address, size */
 static std::map<void *, function> functions; /* which stay where they are */
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
-#define NEED_CONTEXT()              \
-    if (context_depth == 0) {       \
-        return INVALID_CONTEXT;     \
+#define NEED_CONTEXT()          \
+    if (context_depth == 0) {   \
+        return INVALID_CONTEXT; \
     }
 
 static bool is_allocated(uint64_t address, size_t size) {
@@ -79,6 +85,11 @@ EXPORT int cuDeviceGet(int *device, int ordinal) {
     return SUCCESS;
 }
 
+EXPORT int cuDeviceGetName(char *name, int size, int device) {
+    strncpy(name, "a GPU that is not there", (size_t)size);
+    return device == 40 ? SUCCESS : INVALID_VALUE;
+}
+
 EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device) {
     *value = attribute == 75 ? 9 : 0; /* compute capability 9.0 */
     return device == 40 && (attribute == 75 || attribute == 76) ? SUCCESS
@@ -92,8 +103,8 @@ EXPORT int cuDevicePrimaryCtxRetain(void **context, int) {
 }
 
 EXPORT int cuDevicePrimaryCtxRelease_v2(int) {
-    bool is_clean = context_depth == 0 && streams == 0 && modules == 0 &&
-                    memory.empty();
+    bool is_clean = context_depth == 0 && streams == 0 && modules == 0 && graphs == 0 &&
+                    pinned == 0 && memory.empty();
     if (!is_clean || context_users-- == 0) {
         abort(); /* closing has no way to report it */
     }
@@ -138,7 +149,89 @@ EXPORT int cuStreamQuery(void *stream) {
 
 EXPORT int cuStreamSynchronize(void *stream) {
     NEED_CONTEXT()
-    return stream == &the_stream ? SUCCESS : INVALID_VALUE;
+    return stream == &the_stream && !capture ? SUCCESS : INVALID_VALUE;
+}
+
+/* ---- graphs and events ---- */
+
+/* Does a piece of work, or keeps it for the graph. */
+static int do_work(const std::function<int()> &work) {
+    if (capture) {
+        capture->push_back(work);
+        return SUCCESS;
+    }
+    return work();
+}
+
+EXPORT int cuStreamBeginCapture_v2(void *stream, int mode) {
+    NEED_CONTEXT()
+    if (stream != &the_stream || capture || mode < 0 || mode > 2) {
+        return INVALID_VALUE;
+    }
+    capture = new graph;
+    graphs++;
+    return SUCCESS;
+}
+
+EXPORT int cuStreamEndCapture(void *stream, void **out) {
+    NEED_CONTEXT()
+    *out = capture;
+    capture = nullptr;
+    return stream == &the_stream && *out ? SUCCESS : INVALID_VALUE;
+}
+
+EXPORT int cuGraphInstantiateWithFlags(void **exec, void *from, unsigned long long) {
+    NEED_CONTEXT()
+    *exec = new graph(*(const graph *)from);
+    graphs++;
+    return SUCCESS;
+}
+
+EXPORT int cuGraphLaunch(void *exec, void *stream) {
+    NEED_CONTEXT()
+    if (stream != &the_stream || capture) {
+        return INVALID_VALUE;
+    }
+    for (const auto &work : *(const graph *)exec) {
+        int error = work();
+        if (error) {
+            return error;
+        }
+    }
+    return SUCCESS;
+}
+
+EXPORT int cuGraphDestroy(void *which) {
+    NEED_CONTEXT()
+    delete (graph *)which;
+    graphs--;
+    return SUCCESS;
+}
+
+EXPORT int cuGraphExecDestroy(void *which) {
+    return cuGraphDestroy(which);
+}
+
+EXPORT int cuEventCreate(void **event, unsigned) {
+    NEED_CONTEXT()
+    *event = malloc(1);
+    return SUCCESS;
+}
+
+EXPORT int cuEventDestroy_v2(void *event) {
+    NEED_CONTEXT()
+    free(event);
+    return SUCCESS;
+}
+
+EXPORT int cuEventRecord(void *event, void *stream) {
+    NEED_CONTEXT()
+    return event && stream == &the_stream ? SUCCESS : INVALID_VALUE;
+}
+
+EXPORT int cuEventElapsedTime(float *milliseconds, void *begin, void *end) {
+    *milliseconds = 0.001F;
+    return begin && end ? SUCCESS : INVALID_VALUE;
 }
 
 /* ---- memory ---- */
@@ -166,13 +259,36 @@ EXPORT int cuMemFree_v2(uint64_t address) {
     return SUCCESS;
 }
 
+EXPORT int cuMemGetInfo_v2(size_t *free_bytes, size_t *total) {
+    NEED_CONTEXT()
+    *free_bytes = (size_t)1 << 30;
+    *total = (size_t)2 << 30;
+    return SUCCESS;
+}
+
+EXPORT int cuMemAllocHost_v2(void **out, size_t size) {
+    NEED_CONTEXT()
+    *out = malloc(size);
+    pinned += *out != nullptr;
+    return *out ? SUCCESS : OUT_OF_MEMORY;
+}
+
+EXPORT int cuMemFreeHost(void *held_memory) {
+    NEED_CONTEXT()
+    free(held_memory);
+    pinned--;
+    return SUCCESS;
+}
+
 static int copy(void *to, const void *from, size_t size, bool is_good, void *stream) {
     NEED_CONTEXT()
     if (!is_good || size == 0 || stream != &the_stream) {
         return INVALID_VALUE;
     }
-    memmove(to, from, size);
-    return SUCCESS;
+    return do_work([=] {
+        memmove(to, from, size);
+        return (int)SUCCESS;
+    });
 }
 
 EXPORT int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t size,
@@ -184,8 +300,7 @@ EXPORT int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t size, void *stre
     return copy(to, (void *)(uintptr_t)from, size, is_allocated(from, size), stream);
 }
 
-EXPORT int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size,
-                                void *stream) {
+EXPORT int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t size, void *stream) {
     bool overlaps = to < from + size && from < to + size; /* which it leaves open */
     bool is_good = is_allocated(to, size) && is_allocated(from, size) && !overlaps;
     return copy((void *)(uintptr_t)to, (void *)(uintptr_t)from, size, is_good, stream);
@@ -229,11 +344,11 @@ EXPORT int cuLaunchKernel(void *what, unsigned grid_x, unsigned grid_y, unsigned
         return INVALID_VALUE;
     }
     const function *f = (const function *)what;
-    shim_launch     launch = { f->kernel,
-                               (long long)grid_x,
-                               (int)block_x,
-                               *(void *const *const *)parameters[0],
-                               *(const long long *const *)parameters[1],
-                               *(void *const *)parameters[2] };
-    return f->run(&launch);
+    shim_launch launch = { f->kernel,
+                           (long long)grid_x,
+                           (int)block_x,
+                           *(void *const *const *)parameters[0],
+                           *(const long long *const *)parameters[1],
+                           *(void *const *)parameters[2] };
+    return do_work([=] { return f->run(&launch); });
 }
