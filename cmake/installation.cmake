@@ -36,7 +36,7 @@ foreach(target ingot-llvm ingot-tool ingot-serve)
 endforeach()
 # Opened from beside their library:
 foreach(plugin store-lmdb store-redis interp-cpython interp-process interp-lua
-        capture observe watch text image)
+        capture observe watch text image cuda)
     if(TARGET ingot-${plugin})
         install(TARGETS ingot-${plugin} DESTINATION ${CMAKE_INSTALL_LIBDIR})
     endif()

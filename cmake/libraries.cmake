@@ -12,6 +12,7 @@
 #   libingot-observe   base + runtime/observe       opened by libingot-runtime for gdb and perf
 #   libingot-watch     base + runtime/watch         opened by libingot-runtime for profiles
 #                                               and programs that check what they touch
+#   libingot-cuda      base + runtime/cuda          opened by libingot-runtime for code for GPUs
 #   libingot-text      base + runtime/text          opened by libingot-runtime for strings
 #   libingot-image     base + media + runtime/image         opened by libingot-runtime for images
 #   libingot-interp    base + runtime/interp        exports ingot/interp.h
@@ -93,6 +94,18 @@ if(TARGET ingot-runtime)
     set_target_properties(ingot-watch PROPERTIES PREFIX lib)
 endif()
 
+# Runs programs on NVIDIA GPUs: exports ig_cuda_start alone.
+if(TARGET ingot-runtime)
+    ig_folder_objects(cuda_objects ig_base ig_cuda)
+    add_library(ingot-cuda MODULE ${cuda_objects}
+        $<FILTER:$<TARGET_OBJECTS:ig_runtime>,INCLUDE,/memory\\.c|/message\\.c>)
+    target_link_libraries(ingot-cuda PRIVATE ${CMAKE_DL_LIBS})
+    if(NOT INGOT_SANITIZE) # whose functions are the program's
+        target_link_options(ingot-cuda PRIVATE -Wl,-z,defs)
+    endif()
+    set_target_properties(ingot-cuda PROPERTIES PREFIX lib)
+endif()
+
 # Writes calls down: exports ig_capture_start alone.
 ig_folder_objects(capture_objects ig_capture)
 add_library(ingot-capture MODULE ${capture_objects})
@@ -138,7 +151,8 @@ ig_export(ingot-lookahead HEADERS lookahead.h)
 
 ig_folder_objects(group_objects ig_base ig_collective)
 add_library(ingot-group SHARED ${group_objects}
-    $<FILTER:$<TARGET_OBJECTS:ig_runtime>,INCLUDE,/cuda/driver\\.c|/message\\.c>)
+    $<FILTER:$<TARGET_OBJECTS:ig_cuda>,INCLUDE,/driver\\.c>
+    $<FILTER:$<TARGET_OBJECTS:ig_runtime>,INCLUDE,/message\\.c>)
 target_link_libraries(ingot-group PRIVATE rt ${CMAKE_DL_LIBS})
 ig_export(ingot-group HEADERS group.h)
 

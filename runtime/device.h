@@ -32,10 +32,12 @@
 #include <stdatomic.h>
 
 typedef struct ig_device_verbs ig_device_verbs;
+typedef struct ig_staging ig_staging; /* runtime/plugin/staging.h */
 
 /* The first member of a family's record of one open device. */
 typedef struct ig_device {
     const ig_device_verbs *verbs;
+    int ordinal; /* among those of its family */
 } ig_device;
 
 /* ---- code ---- */
@@ -154,6 +156,9 @@ typedef struct ig_queue {
 
 struct ig_device_verbs {
     const char *family; /* "cpu": the entries "code/cpu-…" */
+    /* Of a device whose memory is not the host's, else NULL. */
+    const ig_staging *staging;
+    void (*close)(const ig_device *device); /* of one that was opened, else NULL */
     /* How good a level is on this device: higher is better, 0: it cannot run. */
     int (*rank)(const ig_device *device, const char *level);
     /* The levels that this device runs, for messages: "v2, v3". */

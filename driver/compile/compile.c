@@ -41,15 +41,13 @@ typedef struct compile_call {
 
 /* ---- making the container ---- */
 
-/* A target that is no CPU, or NULL, and the number of those that are. */
-static ig_status find_other_family(const compile_call *call, const ig_target **out,
-                                   uint32_t *out_cpus) {
+/* A target that is no CPU, or NULL. */
+static ig_status find_other_family(const compile_call *call, const ig_target **out) {
     ig_target_list list;
     IG_TRY(ig_targets_parse(call->context, call->build.options.target, &list));
     for (uint32_t i = 0; i < list.count; i++) {
         bool is_cpu = list.targets[i]->family == IG_FAMILY_CPU;
         *out = is_cpu ? *out : list.targets[i];
-        *out_cpus += is_cpu;
     }
     return IG_OK;
 }
@@ -59,7 +57,6 @@ static ig_status check_isolation(const compile_call *call) {
     const ig_compile_options *options = &call->build.options;
     ig_diag *diag = &call->context->diag;
     const ig_target *other = NULL;
-    uint32_t count = 0;
     if (!options->isolate) {
         return IG_OK;
     }
@@ -73,7 +70,7 @@ static ig_status check_isolation(const compile_call *call) {
         return ig_error(diag, IG_UNSUPPORTED, NULL,
                         "isolated work embeds weights and shows no passes");
     }
-    IG_TRY(find_other_family(call, &other, &count));
+    IG_TRY(find_other_family(call, &other));
     return other ? ig_error(diag, IG_UNSUPPORTED, NULL,
                             "NVRTC, which makes code for %s, does not run in isolation",
                             other->name)
@@ -443,22 +440,9 @@ static ig_status find_program(compile_call *call, bool *found) {
     return IG_OK;
 }
 
-/* Sessions run on the host's CPU alone, today. */
-static ig_status check_runs_here(const compile_call *call) {
-    const ig_target *other = NULL;
-    uint32_t count = 0;
-    IG_TRY(find_other_family(call, &other, &count));
-    return count ? IG_OK
-                 : ig_error_hint(&call->context->diag, IG_UNSUPPORTED, NULL,
-                                 "name cpu too; `ingot compile` writes an artifact for "
-                                 "both",
-                                 "programs do not run on %s yet", other->name);
-}
-
 static ig_status compile_to_program(void *arguments) {
     compile_call *call = arguments;
     bool found = false;
-    IG_TRY(check_runs_here(call));
     IG_TRY(check_isolation(call));
     IG_TRY(find_program(call, &found));
     if (found) {

@@ -54,6 +54,9 @@ typedef struct ig_program_options {
     const void *code; /* the artifact's code in the program's own text (--emit header
                        * gives it), at a multiple of 4096, or NULL */
     size_t code_size;
+    const char *device; /* "cpu", "cuda": that runs it; NULL: the first that is here of
+                         * those that the artifact was made for, in its own order */
+    int ordinal;        /* of a GPU: its number on this machine */
 } ig_program_options;
 
 /* Opens an artifact.  Every size and offset in it is checked.  IG_INVALID: damaged;
@@ -118,8 +121,10 @@ typedef struct ig_program_facts {
     const char *levels; /* of all code in the artifact: "v3, v4-vnni, cuda-sm_80" */
     size_t kernel_count, step_count, launch_count;
     uint64_t code_bytes, plan_bytes, weight_bytes; /* weights: all constants */
-    int is_sanitized; /* made with `sanitize`: its runs check what kernels touch */
-    uint32_t format;  /* the version of the artifact's format: 6 */
+    int is_sanitized;   /* made with `sanitize`: its runs check what kernels touch */
+    uint32_t format;    /* the version of the artifact's format: 6 */
+    const char *device; /* that runs it: "cpu", "cuda" */
+    int ordinal;        /* of a GPU */
 } ig_program_facts;
 
 IG_API void ig_program_get_facts(const ig_program *program, ig_program_facts *facts);

@@ -36,4 +36,4 @@ static const ig_device_verbs verbs = {
     .wait = ig_cpu_queue_wait,
 };
 
-const ig_device ig_device_cpu = { &verbs };
+const ig_device ig_device_cpu = { &verbs, 0 };

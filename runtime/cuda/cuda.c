@@ -25,10 +25,15 @@ ig_status ig_cuda_leave(const ig_cuda_device *gpu, int error, const char *subjec
 
 /* ---- levels ---- */
 
-/* Code for sm_XY runs on GPUs of the same X and at least that Y; "a" on exactly it. */
+/* Code for sm_XY runs on GPUs of the same X and at least that Y; "a" on exactly it.
+ * PTX of compute_XY is compiled by the driver of any that is not older. */
 int ig_cuda_level_rank(const char *level, int major, int minor) {
     unsigned number = 0;
     int used = 0;
+    if (sscanf(level, "compute_%3u%n", &number, &used) == 1) {
+        bool is_newer = (int)number <= 10 * major + minor && level[used] == '\0';
+        return is_newer ? (int)number : 0;
+    }
     if (sscanf(level, "sm_%3u%n", &number, &used) != 1) {
         return 0;
     }
@@ -36,9 +41,10 @@ int ig_cuda_level_rank(const char *level, int major, int minor) {
     if (level[used] != '\0' && !is_exact) {
         return 0;
     }
+    enum { CODE = 1000 }; /* before any PTX */
     int x = (int)number / 10, y = (int)number % 10;
     bool runs = x == major && (is_exact ? y == minor : y <= minor);
-    return runs ? 2 * (int)number + is_exact : 0;
+    return runs ? CODE + 2 * (int)number + is_exact : 0;
 }
 
 static int rank_level(const ig_device *device, const char *level) {
@@ -78,57 +84,80 @@ static void release_memory(void *device, void *memory, size_t size) {
 
 /* ---- code ---- */
 
+/* An entry and the module in it, which is loaded when the first kernel is looked for:
+ * by then somebody has checked the bytes. */
+typedef struct code {
+    void *module;    /* or NULL */
+    uint64_t offset; /* of the module in the entry */
+    char bytes[];
+} code;
+
 static void unload_image(const ig_device *device, ig_device_code *image) {
     const ig_cuda_device *gpu = ig_cuda_of(device);
-    if (image->handle && ig_cuda_enter(gpu, "unloading", &silence) == IG_OK) {
-        int error = gpu->driver.module_unload(image->handle);
+    code *own = image->handle;
+    if (own && own->module && ig_cuda_enter(gpu, "unloading", &silence) == IG_OK) {
+        int error = gpu->driver.module_unload(own->module);
         (void)ig_cuda_leave(gpu, error, "unloading", &silence);
     }
-    free((void *)(uintptr_t)image->bytes);
+    free(own);
     *image = (ig_device_code){ NULL, 0, NULL };
 }
 
-/* The source is a whole cubin. */
 static ig_status load_image(const ig_device *device, const ig_code_source *source,
                             ig_device_code *out_image, const ig_message *message) {
     size_t size = source->size;
-    const ig_cuda_device *gpu = ig_cuda_of(device);
-    const char *subject = "code for the GPU";
+    (void)device;
     *out_image = (ig_device_code){ NULL, 0, NULL };
-    char *bytes = malloc(size + 1);
-    if (!bytes) {
+    code *own = malloc(sizeof *own + size + 1);
+    if (!own) {
         return ig_message_set(message, IG_LIMIT, "out of memory for %zu bytes of code",
                               size);
     }
-    memcpy(bytes, source->bytes, size);
-    bytes[size] = '\0'; /* the driver is not told the size */
-    *out_image = (ig_device_code){ bytes, size, NULL };
-    ig_status status = ig_cuda_enter(gpu, subject, message);
-    if (status == IG_OK) {
-        int error = gpu->driver.module_load(&out_image->handle, bytes);
-        status = ig_cuda_leave(gpu, error, subject, message);
+    *own = (code){ NULL, 0 };
+    memcpy(own->bytes, source->bytes, size);
+    own->bytes[size] = '\0'; /* the driver is not told the size */
+    *out_image = (ig_device_code){ own->bytes, size, own };
+    return IG_OK;
+}
+
+/* In our context; the driver's error. */
+static int find_function(const ig_cuda_device *gpu, code *own, ig_kernel_id id,
+                         void **out_function) {
+    if (!own->module) {
+        own->offset = id.entry;
+        int error = gpu->driver.module_load(&own->module, own->bytes + id.entry);
+        if (error) {
+            own->module = NULL;
+            return error;
+        }
     }
-    if (status != IG_OK) {
-        unload_image(device, out_image);
-    }
-    return status;
+    return gpu->driver.module_function(out_function, own->module, id.name);
 }
 
 static ig_status find_kernel(const ig_device *device, const ig_device_code *image,
                              ig_kernel_id id, ig_device_kernel *out_kernel,
                              const ig_message *message) {
     const ig_cuda_device *gpu = ig_cuda_of(device);
+    code *own = image->handle;
+    char subject[128];
     out_kernel->handle = NULL;
-    IG_TRY(ig_cuda_enter(gpu, id.name, message));
-    int error = gpu->driver.module_function(&out_kernel->handle, image->handle,
-                                            id.name);
-    return ig_cuda_leave(gpu, error, id.name, message);
+    if (id.entry >= image->size || (own->module && own->offset != id.entry)) {
+        return ig_message_set(message, IG_INVALID,
+                              "the code is damaged: kernel '%s' is in no module of it",
+                              id.name);
+    }
+    (void)snprintf(subject, sizeof subject, "kernel '%s' of the GPU", id.name);
+    IG_TRY(ig_cuda_enter(gpu, subject, message));
+    return ig_cuda_leave(gpu, find_function(gpu, own, id, &out_kernel->handle), subject,
+                         message);
 }
 
 /* ---- the device ---- */
 
 static const ig_device_verbs verbs = {
-    .family = "cuda",
+    .family = IG_FAMILY_NAME_CUDA,
+    .staging = &ig_cuda_staging,
+    .close = ig_cuda_close,
     .rank = rank_level,
     .levels = list_levels,
     .allocate = allocate_memory,
@@ -160,6 +189,8 @@ static ig_status find_device(ig_cuda_device *gpu, int ordinal,
                   : d->device_attribute(&gpu->major, CAPABILITY_MAJOR, gpu->device);
     error = error ? error
                   : d->device_attribute(&gpu->minor, CAPABILITY_MINOR, gpu->device);
+    error = error ? error : d->device_name(gpu->name, sizeof gpu->name, gpu->device);
+    gpu->base.ordinal = ordinal;
     (void)snprintf(gpu->levels, sizeof gpu->levels, "sm_%d%d", gpu->major, gpu->minor);
     return ig_cuda_driver_check(d, error, "facts of the GPU", message);
 }
@@ -196,4 +227,13 @@ void ig_cuda_close(const ig_device *device) {
         }
         free((void *)(uintptr_t)gpu);
     }
+}
+
+ig_status ig_cuda_start(const ig_staging_request *request, const ig_device **out_device,
+                        const ig_message *message) {
+    if (request->program_size != sizeof(ig_program) ||
+        strcmp(request->version, INGOT_VERSION) != 0) {
+        return ig_message_set(message, IG_INVALID, IG_CUDA_OTHER_BUILD);
+    }
+    return ig_cuda_open(request->ordinal, out_device, message);
 }

@@ -13,11 +13,13 @@
 #define IG_RUNTIME_CUDA_CUDA_H
 
 #include "runtime/cuda/driver.h"
-#include "runtime/device.h"
+#include "runtime/session/session.h"
 
 /* IG_UNSUPPORTED where there is no driver or no such GPU. */
 ig_status ig_cuda_open(int ordinal, const ig_device **out_gpu,
                        const ig_message *message);
+/* The one symbol that the runtime looks for. */
+IG_API ig_staging_start_fn ig_cuda_start;
 /* Memory, images and queues must be given back before.  NULL is allowed. */
 void ig_cuda_close(const ig_device *gpu);
 
@@ -27,6 +29,8 @@ int ig_cuda_level_rank(const char *level, int major, int minor);
 
 /* ---- for the files of this folder ---- */
 
+#define IG_CUDA_OTHER_BUILD "libingot-cuda is of another build than the runtime"
+
 typedef uint64_t ig_cuda_address; /* in the GPU's memory; 0: none */
 
 typedef struct ig_cuda_device {
@@ -35,6 +39,7 @@ typedef struct ig_cuda_device {
     int device;
     int major, minor; /* compute capability */
     char levels[16];  /* "sm_90" */
+    char name[64];    /* "NVIDIA H200" */
     void *context;
 } ig_cuda_device;
 
@@ -58,6 +63,12 @@ ig_status ig_cuda_enter(const ig_cuda_device *gpu, const char *subject,
                         const ig_message *message);
 ig_status ig_cuda_leave(const ig_cuda_device *gpu, int error, const char *subject,
                         const ig_message *message);
+
+/* cuda_stage.c, cuda_constants.c, cuda_host.c, cuda_graph.c: what sessions do
+ * besides. */
+extern const ig_staging ig_cuda_staging;
+ig_status ig_cuda_load_constants(ig_program *program, const ig_message *message);
+void ig_cuda_unload_constants(ig_program *program);
 
 /* cuda_queue.c */
 ig_status ig_cuda_queue_open(const ig_device *device, const ig_queue_options *options,

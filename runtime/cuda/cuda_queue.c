@@ -1,38 +1,22 @@
 /* A queue of a CUDA GPU is a stream.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A kernel finds its addresses and params in an argument block in the GPU's memory,
- * which every launch fills anew: the stream keeps the order.  Each launch since the
- * last wait has a report of its own, so the first in order is known:
+ * A kernel finds its addresses and params in the GPU's memory: in the tables of a
+ * session, or in an argument block, which a launch fills anew: the stream keeps the
+ * order.  Each launch since the last wait has a report of its own, so the first in
+ * order is known:
  *
  *     reports   [launch 0][launch 1][launch 2] … REPORTS
  *                                    ^ report_count
  */
-#include "runtime/cuda/cuda.h"
+#include "runtime/cuda/cuda_queue.h"
 
 #include <limits.h>
 #include <string.h>
 
-enum { REPORTS = 64, MIN_ARGUMENT_BYTES = 4096, NON_BLOCKING = 1 };
+enum { REPORTS = IG_CUDA_REPORTS, MIN_ARGUMENT_BYTES = 4096, NON_BLOCKING = 1 };
 
-typedef struct cuda_queue {
-    ig_queue base;
-    ig_memory *memory; /* that this is in */
-    void *stream;
-    char *arguments; /* in the GPU's memory, like reports */
-    size_t argument_bytes;
-    ig_cuda_report *reports;
-    uint32_t report_count;
-    uint32_t steps[REPORTS]; /* of the launches that have a report */
-} cuda_queue;
-
-static cuda_queue *queue_of(ig_queue *queue) {
-    return (cuda_queue *)(void *)queue;
-}
-
-static const ig_cuda_device *gpu_of(const cuda_queue *queue) {
-    return ig_cuda_of(queue->base.device);
-}
+typedef ig_cuda_queue cuda_queue;
 
 /* ---- opening ---- */
 
@@ -49,7 +33,7 @@ static void release_memory(const cuda_queue *queue, void *memory, size_t size) {
 /* Leaves nothing in the stream, as `cleared` lives no longer. */
 static ig_status clear_reports(cuda_queue *queue) {
     const char *subject = "clearing reports";
-    const ig_cuda_device *gpu = gpu_of(queue);
+    const ig_cuda_device *gpu = ig_cuda_gpu_of(queue);
     ig_cuda_report cleared[REPORTS];
     for (int i = 0; i < REPORTS; i++) {
         cleared[i] = (ig_cuda_report){ .operand = -1 };
@@ -63,7 +47,7 @@ static ig_status clear_reports(cuda_queue *queue) {
 
 static ig_status open_stream(cuda_queue *queue) {
     const char *subject = "a stream of the GPU";
-    const ig_cuda_device *gpu = gpu_of(queue);
+    const ig_cuda_device *gpu = ig_cuda_gpu_of(queue);
     IG_TRY(ig_cuda_enter(gpu, subject, &queue->base.message));
     int error = gpu->driver.stream_create(&queue->stream, NON_BLOCKING);
     IG_TRY(ig_cuda_leave(gpu, error, subject, &queue->base.message));
@@ -102,8 +86,8 @@ void ig_cuda_queue_close(ig_queue *base) {
     if (!base) {
         return;
     }
-    cuda_queue *queue = queue_of(base);
-    const ig_cuda_device *gpu = gpu_of(queue);
+    cuda_queue *queue = ig_cuda_queue_of(base);
+    const ig_cuda_device *gpu = ig_cuda_gpu_of(queue);
     assert(base->done == base->last && "closing a queue with work in it");
     if (queue->stream && ig_cuda_enter(gpu, "closing", &silence) == IG_OK) {
         int error = gpu->driver.stream_destroy(queue->stream);
@@ -116,29 +100,38 @@ void ig_cuda_queue_close(ig_queue *base) {
 
 /* ---- waiting ---- */
 
-static ig_status take_report(cuda_queue *queue, const ig_cuda_report *reports,
-                             uint32_t count) {
+/* Keeps the first of several reports. */
+static bool take_report(cuda_queue *queue, const ig_cuda_report *reports,
+                        const uint32_t *steps, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
-        if (reports[i].operand < 0) {
+        const ig_cuda_report *report = &reports[i];
+        if (report->operand < 0) {
             continue;
         }
         if (!queue->base.has_report) {
             queue->base.has_report = true;
             queue->base.report = (ig_queue_report){
-                .step = queue->steps[i],
-                .kernel = { reports[i].operand, reports[i].position, reports[i].value }
+                .step = steps[i],
+                .kernel = { report->operand, report->position, report->value }
             };
         }
-        return clear_reports(queue);
+        return true;
     }
-    return IG_OK;
+    return false;
+}
+
+/* The reports that a copy has brought. */
+static void take_staged(cuda_queue *queue) {
+    uint32_t count = queue->staged_count;
+    queue->staged_count = 0;
+    (void)take_report(queue, queue->staged_reports, queue->staged_steps, count);
 }
 
 /* Empties the stream, also in the middle of a submit. */
 static ig_status drain_stream(cuda_queue *queue) {
     const char *subject = "work on the GPU";
     const ig_message *message = &queue->base.message;
-    const ig_cuda_device *gpu = gpu_of(queue);
+    const ig_cuda_device *gpu = ig_cuda_gpu_of(queue);
     ig_cuda_report reports[REPORTS];
     uint32_t count = queue->report_count;
     int error = 0;
@@ -149,8 +142,12 @@ static ig_status drain_stream(cuda_queue *queue) {
     }
     int failed = gpu->driver.stream_sync(queue->stream);
     queue->report_count = 0;
+    uint32_t staged = queue->staged_count;
+    queue->staged_count = error || failed ? 0 : staged;
     IG_TRY(ig_cuda_leave(gpu, error ? error : failed, subject, message));
-    return take_report(queue, reports, count);
+    take_staged(queue);
+    return take_report(queue, reports, queue->steps, count) ? clear_reports(queue)
+                                                            : IG_OK;
 }
 
 /* The stream is in order, so a wait for all its work is one for the ticket too. */
@@ -159,7 +156,7 @@ ig_status ig_cuda_queue_wait(ig_queue *base, ig_ticket ticket) {
         return IG_OK;
     }
     base->done = base->last;
-    return drain_stream(queue_of(base));
+    return drain_stream(ig_cuda_queue_of(base));
 }
 
 /* ---- launches ---- */
@@ -182,30 +179,63 @@ static ig_status reserve_arguments(cuda_queue *queue, size_t bytes) {
     return IG_OK;
 }
 
-/* Fills the argument block and launches, in our context; the driver's error. */
+static bool has_tables(const cuda_queue *queue, const ig_launch *launch) {
+    return queue->tables.slots && !queue->tables.execs[launch->step].is_late;
+}
+
+static int launch_at(const cuda_queue *queue, const ig_launch *launch,
+                     ig_cuda_address table, ig_cuda_address params,
+                     ig_cuda_address report) {
+    void *parameters[] = { &table, &params, &report };
+    return ig_cuda_gpu_of(queue)->driver.launch(
+        launch->kernel.handle, (unsigned)launch->grid, 1, 1, launch->threads, 1, 1, 0,
+        queue->stream, parameters, NULL);
+}
+
+int ig_cuda_launch(const ig_cuda_queue *queue, const ig_launch *launch,
+                   ig_cuda_address report) {
+    const ig_cuda_tables *tables = &queue->tables;
+    assert(has_tables(queue, launch) && "no tables with these arguments");
+    size_t slots = (size_t)((const char *)launch->buffers - tables->host_slots);
+    size_t params = (size_t)((const char *)launch->params - tables->host_params);
+    return launch_at(queue, launch, tables->slots + slots, tables->params + params,
+                     report);
+}
+
+/* Fills the argument block. */
+static int copy_arguments(const cuda_queue *queue, const ig_launch *launch,
+                          size_t table, size_t params) {
+    const ig_cuda_driver *driver = &ig_cuda_gpu_of(queue)->driver;
+    ig_cuda_address to = ig_cuda_address_of(queue->arguments);
+    assert(table + params <= queue->argument_bytes && "arguments were not reserved");
+    int error = table ? driver->copy_in(to, launch->buffers, table, queue->stream) : 0;
+    return error || !params
+               ? error
+               : driver->copy_in(to + table, launch->params, params, queue->stream);
+}
+
+/* In our context; the driver's error. */
 static int launch_kernel(cuda_queue *queue, const ig_launch *launch) {
-    const ig_cuda_driver *driver = &gpu_of(queue)->driver;
+    assert(queue->report_count < REPORTS && "a launch without a report");
     size_t table = launch->buffer_count * sizeof *launch->buffers;
     size_t params = launch->param_count * sizeof *launch->params;
-    assert(queue->report_count < REPORTS && "a launch without a report");
-    assert(table + params <= queue->argument_bytes && "arguments were not reserved");
-    ig_cuda_address arguments[] = {
-        ig_cuda_address_of(queue->arguments),
-        ig_cuda_address_of(queue->arguments) + table,
-        ig_cuda_address_of(queue->reports + queue->report_count),
-    };
-    void *parameters[] = { &arguments[0], &arguments[1], &arguments[2] };
-    int error = table ? driver->copy_in(arguments[0], launch->buffers, table,
-                                        queue->stream)
-                      : 0;
-    if (!error && params) {
-        error = driver->copy_in(arguments[1], launch->params, params, queue->stream);
-    }
+    ig_cuda_address report = ig_cuda_address_of(queue->reports + queue->report_count);
     queue->steps[queue->report_count++] = launch->step;
+    if (has_tables(queue, launch)) {
+        return ig_cuda_launch(queue, launch, report);
+    }
+    ig_cuda_address arguments = ig_cuda_address_of(queue->arguments);
+    int error = copy_arguments(queue, launch, table, params);
     return error ? error
-                 : driver->launch(launch->kernel.handle, (unsigned)launch->grid, 1, 1,
-                                  launch->threads, 1, 1, 0, queue->stream, parameters,
-                                  NULL);
+                 : launch_at(queue, launch, arguments, arguments + table, report);
+}
+
+ig_status ig_cuda_check_grid(const ig_cuda_queue *queue, const ig_launch *launch) {
+    return launch->grid <= INT_MAX
+               ? IG_OK
+               : ig_message_set(&queue->base.message, IG_LIMIT,
+                                "a launch of %lld blocks; the GPU takes at most %d",
+                                (long long)launch->grid, INT_MAX);
 }
 
 static ig_status submit_launch(cuda_queue *queue, const ig_launch *launch) {
@@ -214,18 +244,18 @@ static ig_status submit_launch(cuda_queue *queue, const ig_launch *launch) {
     if (launch->grid <= 0) {
         return IG_OK;
     }
-    if (launch->grid > INT_MAX) {
-        return ig_message_set(message, IG_LIMIT,
-                              "a launch of %lld blocks; the GPU takes at most %d",
-                              (long long)launch->grid, INT_MAX);
+    IG_TRY(ig_cuda_check_grid(queue, launch));
+    if (!has_tables(queue, launch)) {
+        IG_TRY(reserve_arguments(queue,
+                                 ((size_t)launch->buffer_count + launch->param_count) *
+                                     sizeof(int64_t)));
     }
-    IG_TRY(reserve_arguments(
-        queue, ((size_t)launch->buffer_count + launch->param_count) * sizeof(int64_t)));
     if (queue->report_count == REPORTS) {
         IG_TRY(drain_stream(queue));
     }
-    IG_TRY(ig_cuda_enter(gpu_of(queue), subject, message));
-    return ig_cuda_leave(gpu_of(queue), launch_kernel(queue, launch), subject, message);
+    IG_TRY(ig_cuda_enter(ig_cuda_gpu_of(queue), subject, message));
+    return ig_cuda_leave(ig_cuda_gpu_of(queue), launch_kernel(queue, launch), subject,
+                         message);
 }
 
 ig_status ig_cuda_queue_submit(ig_queue *base, const ig_phase *phase) {
@@ -235,7 +265,7 @@ ig_status ig_cuda_queue_submit(ig_queue *base, const ig_phase *phase) {
                               "blocks of rows run on the CPU only, not on a GPU");
     }
     for (uint32_t i = 0; i < phase->launch_count; i++) {
-        IG_TRY(submit_launch(queue_of(base), &phase->launches[i]));
+        IG_TRY(submit_launch(ig_cuda_queue_of(base), &phase->launches[i]));
     }
     return IG_OK;
 }
@@ -246,7 +276,7 @@ static ig_status copy_plainly(cuda_queue *queue, const ig_copy *copy) {
     static const char *const subjects[] = { [IG_COPY_IN] = "a copy to the GPU",
                                             [IG_COPY_OUT] = "a copy from the GPU",
                                             [IG_COPY_WITHIN] = "a copy on the GPU" };
-    const ig_cuda_device *gpu = gpu_of(queue);
+    const ig_cuda_device *gpu = ig_cuda_gpu_of(queue);
     ig_cuda_address to = ig_cuda_address_of(copy->to);
     ig_cuda_address from = ig_cuda_address_of(copy->from);
     int error;
@@ -288,6 +318,6 @@ ig_status ig_cuda_queue_copy(ig_queue *base, const ig_copy *copy) {
     }
     bool overlaps = to < from + copy->size && from < to + copy->size;
     return copy->kind == IG_COPY_WITHIN && overlaps
-               ? copy_overlapping(queue_of(base), copy)
-               : copy_plainly(queue_of(base), copy);
+               ? copy_overlapping(ig_cuda_queue_of(base), copy)
+               : copy_plainly(ig_cuda_queue_of(base), copy);
 }

@@ -148,4 +148,4 @@ static const ig_device_verbs verbs = {
     .wait = do_work_until,
 };
 
-const ig_device ig_device_null = { &verbs };
+const ig_device ig_device_null = { &verbs, 0 };

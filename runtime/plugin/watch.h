@@ -17,6 +17,7 @@ typedef struct ig_watched {
     const char *version;
     ig_step_fn *const *steps; /* ig_session_steps */
     ig_status (*run_bound)(ig_session *session);
+    ig_status (*walk)(ig_session *session); /* the steps of a run, one by one */
     ig_status (*take_report)(ig_session *session);
 } ig_watched;
 

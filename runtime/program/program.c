@@ -83,10 +83,8 @@ static ig_status find_plan(const ig_program *program, ig_str *out_plan,
     return ig_message_set(message, IG_INVALID, "not an artifact: it holds no plan");
 }
 
-static ig_status copy_plan(ig_program *program, const char *part,
-                           const ig_message *message) {
+static ig_status copy_plan(ig_program *program, const ig_message *message) {
     ig_str plan;
-    IG_TRY(open_container(program, part, message));
     IG_TRY(check_stored(program, message));
     IG_TRY(find_plan(program, &plan, message));
     program->plan_bytes = malloc(plan.size + 1);
@@ -106,9 +104,14 @@ static ig_status copy_plan(ig_program *program, const char *part,
 static ig_status open_parts(ig_program *program, const char *path,
                             const ig_program_options *options,
                             const ig_message *message) {
-    IG_TRY(copy_plan(program, options->part, message));
+    IG_TRY(open_container(program, options->part, message));
+    IG_TRY(ig_program_choose_device(program, options, message));
+    IG_TRY(copy_plan(program, message));
     IG_TRY(ig_program_load_code(program, options, message));
     IG_TRY(ig_program_find_constants(program, path, options, message));
+    if (program->device->verbs->staging) {
+        IG_TRY(program->device->verbs->staging->load(program, message));
+    }
     IG_TRY(ig_program_lay_out(program, message));
     return ig_program_begin_observing(program, options, message);
 }
@@ -222,8 +225,15 @@ void ig_program_close(ig_program *program) {
     }
     free(program->execs);
     free(program->port_slots);
+    const ig_device_verbs *verbs = program->device->verbs;
+    if (verbs->staging) {
+        verbs->staging->unload(program);
+    }
     ig_program_drop_constants(program);
-    program->device->verbs->unload(program->device, &program->image);
+    verbs->unload(program->device, &program->image);
+    if (verbs->close) {
+        verbs->close(program->device);
+    }
     ig_plan_close(&program->plan);
     free(program->plan_bytes);
     if (program->file.base) {

@@ -7,6 +7,7 @@
 #include "runtime/container.h"
 #include "runtime/device.h"
 #include "runtime/host/ranks.h"
+#include "runtime/plugin/staging.h"
 #include "runtime/plugin/observe.h"
 #include "runtime/plan/plan.h"
 
@@ -53,6 +54,8 @@ struct ig_program {
     uint64_t code_bytes;
     ig_constant_file *sources; /* weights, weights-<level>, then the files */
     const void **constants;
+    const void **resident; /* the same in the device's memory */
+    void *resident_block;  /* that the device keeps for them, or NULL */
     ig_exec *execs;
     ig_port_slot *port_slots; /* of steps that are not late */
     uint32_t port_slot_count;
@@ -69,6 +72,12 @@ struct ig_program {
 };
 
 void ig_program_retain(ig_program *program);
+
+/* program_device.c: the device that was asked for, or else the first one that is here
+ * of those that the artifact has plans for. */
+ig_status ig_program_choose_device(ig_program *program,
+                                   const ig_program_options *options,
+                                   const ig_message *message);
 
 /* The parts of opening, each in a file of its name. */
 ig_status ig_program_load_code(ig_program *program, const ig_program_options *options,

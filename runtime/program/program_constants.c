@@ -241,6 +241,7 @@ ig_status ig_program_find_constants(ig_program *program, const char *path,
     for (uint32_t i = 0; i < plan->constants_count; i++) {
         IG_TRY(find_constant(program, i, options->check_weights != 0, message));
     }
+    program->resident = program->constants;
     for (uint32_t i = 0; i < source_count && options->load == IG_LOAD_HUGEPAGE; i++) {
         IG_TRY(copy_to_large_pages(program, i, message));
     }

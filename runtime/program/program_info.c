@@ -119,6 +119,8 @@ void ig_program_get_facts(const ig_program *program, ig_program_facts *facts) {
         .plan_bytes = plan->header->plan_bytes,
         .is_sanitized = program->is_sanitized,
         .format = plan->header->version,
+        .device = program->device->verbs->family,
+        .ordinal = program->device->ordinal,
     };
     for (uint32_t i = 0; i < plan->constants_count; i++) {
         all.weight_bytes += plan->constants[i].bytes;

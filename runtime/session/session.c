@@ -112,6 +112,17 @@ static ig_status open_queue(ig_session *session, const ig_session_options *optio
     return IG_OK;
 }
 
+static ig_status begin_staging(ig_session *session, const ig_session_options *options,
+                               const ig_message *message) {
+    if (!session->staging) {
+        return IG_OK;
+    }
+    return options->arena
+               ? ig_message_set(message, IG_UNSUPPORTED,
+                                "an arena in the host's memory is of no use to a GPU")
+               : session->staging->open(session, message);
+}
+
 ig_status ig_session_create(ig_program *program, const ig_session_options *options,
                             ig_session **out_session) {
     ig_session_options all;
@@ -125,7 +136,10 @@ ig_status ig_session_create(ig_program *program, const ig_session_options *optio
     if (!session) {
         return ig_message_set(&message, IG_LIMIT, "out of memory for a session");
     }
-    session->memory = all.allocate ? own : ig_device_memory(program->device);
+    session->staging = program->device->verbs->staging;
+    session->memory = all.allocate && !session->staging
+                          ? own
+                          : ig_device_memory(program->device);
     session->memory.limit = all.memory_limit;
     session->late_limit = all.late_limit;
     take_arena(session, &all);
@@ -133,6 +147,7 @@ ig_status ig_session_create(ig_program *program, const ig_session_options *optio
     ig_status status = take_ranks(session, all.ranks, &message);
     status = status == IG_OK ? open_queue(session, &all, &message) : status;
     status = status == IG_OK ? ig_session_begin_watch(session, &message) : status;
+    status = status == IG_OK ? begin_staging(session, &all, &message) : status;
     status = status == IG_OK ? ig_session_begin_capture(session, &message) : status;
     if (status != IG_OK) {
         ig_session_destroy(session);
@@ -146,8 +161,10 @@ ig_status ig_session_create(ig_program *program, const ig_session_options *optio
 
 static void free_regions(ig_session *session) {
     ig_memory *memory = &session->memory;
+    uint32_t callers = ig_session_callers(session, session->plan->outputs_count);
     for (uint32_t i = 0; i < session->plan->outputs_count; i++) {
-        ig_region_free(memory, &session->outputs[i].own);
+        bool is_host = session->staging && i < callers;
+        ig_region_free(is_host ? &session->host : memory, &session->outputs[i].own);
         ig_region_free(memory, &session->outputs[i].shadow);
     }
     for (uint32_t i = 0; i < session->plan->buffers_count; i++) {
@@ -170,6 +187,9 @@ void ig_session_destroy(ig_session *session) {
     }
     ig_texts_free(&session->texts);
     free_regions(session);
+    if (session->staged) {
+        session->staging->close(session);
+    }
     assert(session->memory.held == 0 && "a region was not given back");
     for (size_t i = 0; i < IG_SHAPES; i++) {
         ig_memory_give(&session->host, session->shapes[i].block, session->shape_bytes);

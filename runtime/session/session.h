@@ -34,6 +34,7 @@ enum {
 typedef struct ig_shape {
     uint64_t used;           /* session's clock when last used; 0: not planned */
     void *block;             /* NULL until first needed */
+    uint64_t planned;        /* and when it was planned */
     int64_t *key;            /* values of plan.keys */
     int64_t *buffer_offsets; /* arena, worker; else 0 */
     int64_t *buffer_bytes;   /* not of inputs, which are the binding's */
@@ -52,6 +53,8 @@ typedef struct ig_shape {
 
 typedef struct ig_starter ig_starter;
 
+typedef struct ig_staged ig_staged; /* libingot-cuda's */
+
 typedef struct ig_output {
     ig_view *view;    /* the caller's */
     char *target;     /* where the caller finds it */
@@ -67,6 +70,9 @@ struct ig_session {
      * ig_session_steps, or those of libingot-watch. */
     ig_step_fn *const *run_steps;
     const ig_watched *watched; /* for that library */
+
+    const ig_staging *staging; /* the device's, or NULL */
+    ig_staged *staged;         /* that it keeps about this session */
 
     ig_ranks *ranks;  /* of a program that is one of several, or NULL */
     ig_memory host;   /* for the session's own reads: this struct, shapes */
@@ -136,6 +142,14 @@ static inline uint32_t ig_session_callers(const ig_session *session, uint32_t co
     return count - session->plan->states_count;
 }
 
+/* Is the output in the memory of a device that is not the host's? */
+static inline bool ig_session_is_far(const ig_session *session, uint32_t number) {
+    assert(number < session->plan->outputs_count && "the plan has no such output");
+    bool is_state = number >= ig_session_callers(session, session->plan->outputs_count);
+    return session->staging &&
+           (is_state || session->outputs[number].view->memory != IG_MEMORY_HOST);
+}
+
 /* session_bind.c: memory for an output of so many bytes, and its view. */
 ig_status ig_session_place_output(ig_session *session, uint32_t number, int64_t bytes);
 void ig_session_describe_output(ig_session *session, uint32_t number);
@@ -165,6 +179,8 @@ static inline ig_status ig_session_check_waited(const ig_session *session) {
 
 /* session_run.c: runs the bound call, whoever asks. */
 ig_status ig_session_run_now(ig_session *session);
+/* The steps alone, one by one. */
+ig_status ig_session_walk(ig_session *session);
 /* Ranks that wait for one that has failed need not wait longer.  Returns `status`. */
 ig_status ig_session_tell_ranks(ig_session *session, ig_status status);
 /* How steps are done, by kind. */

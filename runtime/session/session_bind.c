@@ -175,12 +175,18 @@ static bool has_extents(const ig_session *session, const ig_view *inputs) {
 
 /* ---- addresses of inputs ---- */
 
-static ig_status refuse_memory(ig_session *session, const char *kind,
-                               const char *name) {
-    return ig_message_set(&session->message, IG_INVALID,
-                          "%s '%s' does not lie in the memory of the host, where this "
-                          "program runs",
-                          kind, name);
+static ig_status check_memory(ig_session *session, const ig_view *view,
+                              const char *kind, const char *name) {
+    bool is_device = session->staging && view->memory == IG_MEMORY_CUDA &&
+                     view->device == session->program->device->ordinal;
+    return view->memory == IG_MEMORY_HOST || is_device
+               ? IG_OK
+               : ig_message_set(&session->message, IG_INVALID,
+                                "%s '%s' does not lie in the memory of the host%s",
+                                kind, name,
+                                session->staging ? ", nor in that of the GPU that runs "
+                                                   "this program"
+                                                 : ", where this program runs");
 }
 
 /* Weights in other memory are others. */
@@ -208,11 +214,10 @@ static ig_status bind_input(ig_session *session, uint32_t number, const ig_view 
                               "input '%s' is not aligned to its elements of %u bytes",
                               name, unit);
     }
-    if (view->memory != IG_MEMORY_HOST) {
-        return refuse_memory(session, "input", name);
-    }
+    IG_TRY(check_memory(session, view, "input", name));
     session->is_prepared &= !is_other_weight(port, view, &session->inputs[number]);
     session->inputs[number].data = view->data;
+    session->inputs[number].memory = view->memory;
     session->bases[port->buffer] = view->data ? view->data : (char *)session;
     return IG_OK;
 }
@@ -303,13 +308,16 @@ static bool overlaps_input(const ig_session *session, const char *data, int64_t 
 
 /* The session's memory for an output; an earlier output in it that is now an input
  * stays where it is, and the other region is used. */
-static bool reserve_own(ig_session *session, ig_output *output, int64_t bytes) {
+static bool reserve_own(ig_session *session, uint32_t number, int64_t bytes) {
+    ig_output *output = &session->outputs[number];
+    bool is_host = session->staging && !ig_session_is_far(session, number);
     if (overlaps_input(session, output->own.data, (int64_t)output->own.size)) {
         ig_region other = output->shadow;
         output->shadow = output->own;
         output->own = other;
     }
-    return ig_region_reserve(&session->memory, &output->own, (size_t)bytes);
+    return ig_region_reserve(is_host ? &session->host : &session->memory, &output->own,
+                             (size_t)bytes);
 }
 
 /* The place of the output for the caller.  `bytes` is its size, known by now. */
@@ -317,7 +325,7 @@ ig_status ig_session_place_output(ig_session *session, uint32_t number, int64_t 
     ig_output *output = &session->outputs[number];
     assert(bytes >= 0 && "the output's size is not known yet");
     if (output->capacity == 0) {
-        if (!reserve_own(session, output, bytes)) {
+        if (!reserve_own(session, number, bytes)) {
             return no_memory(session, number, bytes);
         }
         output->target = output->own.data;
@@ -379,7 +387,8 @@ static ig_status place_over_input(ig_session *session, uint32_t number, int64_t 
 static ig_status place_shadow(ig_session *session, uint32_t number, int64_t bytes) {
     ig_output *output = &session->outputs[number];
     IG_TRY(check_outputs_apart(session, number, bytes));
-    output->is_shadowed = output->capacity > 0 &&
+    bool is_apart = session->staging && !ig_session_is_far(session, number);
+    output->is_shadowed = output->capacity > 0 && !is_apart &&
                           overlaps_input(session, output->target, bytes);
     if (!output->is_shadowed) {
         return IG_OK;
@@ -429,9 +438,7 @@ static ig_status take_output(ig_session *session, uint32_t number, ig_view *view
     ig_output *output = &session->outputs[number];
     output->view = view;
     *moved |= view->capacity != output->capacity;
-    if (view->memory != IG_MEMORY_HOST) {
-        return refuse_memory(session, "output", name_of(session, number));
-    }
+    IG_TRY(check_memory(session, view, "output", name_of(session, number)));
     output->capacity = view->capacity;
     if (view->capacity == 0) {
         return IG_OK;
@@ -493,6 +500,9 @@ static ig_status bind_all(ig_session *session, const ig_view *inputs,
         IG_TRY(bind_inputs(session, inputs));
     }
     IG_TRY(bind_outputs(session, outputs, &moved));
+    if (session->staging) {
+        IG_TRY(session->staging->place(session, is_new | moved));
+    }
     if (is_new) {
         ig_session_patch(session);
     } else if (moved) {

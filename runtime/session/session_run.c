@@ -185,9 +185,12 @@ static ig_status run_host(ig_session *session, uint32_t number) {
         .reason = reason,
         .status = &status,
     };
+    const ig_staging *staging = session->staging;
+    IG_TRY(staging ? staging->fetch(session, number, &call) : IG_OK);
     if (!call_function(session, number, &call)) {
         return refuse_host(session, number, status, reason);
     }
+    IG_TRY(staging ? staging->store(session, number, &call) : IG_OK);
     return report.operand < 0 ? IG_OK : ig_session_report(session, number, 0, &report);
 }
 
@@ -381,7 +384,8 @@ static ig_status copy_output(ig_session *session, uint32_t number, int64_t bytes
             ig_plan_string(session->plan, session->plan->outputs[number].name),
             (long long)bytes, (long long)session->bytes[buffer]);
     }
-    ig_copy_kind kind = output->is_shadowed ? IG_COPY_WITHIN : IG_COPY_OUT;
+    bool is_far = output->is_shadowed || ig_session_is_far(session, number);
+    ig_copy_kind kind = is_far ? IG_COPY_WITHIN : IG_COPY_OUT;
     char *to = output->is_shadowed ? output->shadow.data : output->target;
     return ig_queue_copy(session->queue, kind, to, session->bases[buffer], bytes);
 }
@@ -407,8 +411,10 @@ static ig_status finish_output(ig_session *session, uint32_t number) {
 
 static ig_status copy_shadow(ig_session *session, uint32_t number) {
     const ig_output *output = &session->outputs[number];
-    return ig_queue_copy(session->queue, IG_COPY_OUT, output->target,
-                         output->shadow.data, session->shape->output_bytes[number]);
+    ig_copy_kind kind = ig_session_is_far(session, number) ? IG_COPY_WITHIN
+                                                           : IG_COPY_OUT;
+    return ig_queue_copy(session->queue, kind, output->target, output->shadow.data,
+                         session->shape->output_bytes[number]);
 }
 
 /* In an order that allows outputs to share memory with inputs: copies from an input
@@ -430,12 +436,20 @@ static ig_status copy_outputs(ig_session *session) {
 
 /* ---- runs ---- */
 
+ig_status ig_session_walk(ig_session *session) {
+    return run_steps(session, 0, session->plan->steps_count);
+}
+
 static ig_status run_all(ig_session *session) {
-    IG_TRY(run_steps(session, 0, session->plan->steps_count));
+    const ig_staging *staging = session->staging;
+    IG_TRY((staging ? staging->run : ig_session_walk)(session));
     if (!session->program->writes_outputs || session->has_shadows) {
         IG_TRY(copy_outputs(session)); /* else kernels wrote them where they belong */
     }
     IG_TRY(settle_queue(session));
+    if (staging) {
+        staging->finish(session);
+    }
     if (session->plan->states_count > 0) {
         ig_session_commit_state(session);
     }

@@ -256,7 +256,7 @@ static void enter_shape(ig_session *session) {
                                      : (char *)session; /* nothing in it has bytes */
         } else if (buffer->space == IG_SPACE_CONSTANT) {
             session->bases[i] =
-                (char *)(uintptr_t)session->program->constants[buffer->index];
+                (char *)(uintptr_t)session->program->resident[buffer->index];
         }
     }
     assert((uint64_t)shape->worker_bytes * (uint64_t)session->queue->worker_count <=
@@ -378,6 +378,6 @@ ig_status ig_session_choose_shape(ig_session *session) {
     IG_TRY(allocate_shape(session, oldest));
     session->shape = oldest;
     IG_TRY(plan_shape(session));
-    oldest->used = ++session->clock;
+    oldest->planned = oldest->used = ++session->clock;
     return IG_OK;
 }

@@ -23,7 +23,7 @@ void ig_session_reset(ig_session *session) {
         const ig_plan_state *state = &plan->states[i];
         ig_view *view = &state_inputs(session)[i];
         *view = (ig_view){
-            .data = (void *)(uintptr_t)session->program->constants[state->constant],
+            .data = (void *)(uintptr_t)session->program->resident[state->constant],
             .dtype = (int32_t)plan->inputs[first + i].dtype,
             .rank = state->rank
         };

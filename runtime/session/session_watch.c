@@ -11,6 +11,7 @@ static const ig_watched watched = {
     .version = INGOT_VERSION,
     .steps = ig_session_steps,
     .run_bound = ig_session_run_bound,
+    .walk = ig_session_walk,
     .take_report = ig_session_take_report,
 };
 

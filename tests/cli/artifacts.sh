@@ -255,12 +255,14 @@ check "and so does its JSON" 0 "\"levels\": \"$level, cuda-sm_80" \
 check "strip keeps both" 0 "" "$ingot" strip "$tmp/both.ingot" -o "$tmp/stripped.ingot"
 check "what is stripped is for both" 0 "cuda-sm_80" "$ingot" inspect "$tmp/stripped.ingot"
 check "bench runs it" 0 "" "$ingot" bench "$tmp/both.ingot" --batch 1 --seconds 0.01
-check "a level of another family is not chosen" 2 "unless it is cpu:LEVEL" \
+check "a list of levels is not chosen" 2 "unless it is cpu:LEVEL or cuda:LEVEL" \
+    "$ingot" run "$tmp/both.ingot" --target cpu,cuda:sm_80
+check "nor a family that is not here" 4 "there is no CUDA driver here" \
     "$ingot" run "$tmp/both.ingot" --target cuda:sm_80
 check "one for GPUs alone is made" 0 "" \
     "$ingot" compile tests/models/dlrm_onehot.ig --target cuda:sm_80 -o "$tmp/gpu.ingot"
-check "and not opened here" 4 "no plan for cpu, but 'plan-cuda'" "$ingot" inspect "$tmp/gpu.ingot"
-check "nor is a program made for them" 4 "programs do not run on cuda:sm_80 yet" \
+check "and not opened here" 4 "there is no CUDA driver here" "$ingot" inspect "$tmp/gpu.ingot"
+check "nor is a program made for them" 4 "there is no CUDA driver here" \
     "$ingot" bench tests/models/dlrm_onehot.ig --target cuda:sm_80
 check "NVRTC does not run in isolation" 4 "does not run in isolation" \
     "$ingot" compile tests/models/dlrm_onehot.ig --isolate --target "$gpu" -o "$tmp/no.ingot"

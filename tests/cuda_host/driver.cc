@@ -105,7 +105,7 @@ EXPORT int cuDevicePrimaryCtxRetain(void **context, int) {
 EXPORT int cuDevicePrimaryCtxRelease_v2(int) {
     bool is_clean = context_depth == 0 && streams == 0 && modules == 0 && graphs == 0 &&
                     pinned == 0 && memory.empty();
-    if (!is_clean || context_users-- == 0) {
+    if (context_users-- == 0 || (context_users == 0 && !is_clean)) {
         abort(); /* closing has no way to report it */
     }
     return SUCCESS;

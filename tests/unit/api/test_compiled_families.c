@@ -319,8 +319,12 @@ TEST(what_cannot_be_is_said) {
     ig_program_options how = { .size = sizeof how,
                                .message = words,
                                .message_size = 400 };
+    how.device = "cpu";
     CHECK_STATUS(ig_program_open(path_of("gpu.ingot"), &how, &program), IG_UNSUPPORTED);
     CHECK_MSG(strstr(words, "no plan for cpu, but 'plan-cuda'") != NULL, "%s", words);
+    how.device = "vulkan";
+    CHECK_STATUS(ig_program_open(path_of("gpu.ingot"), &how, &program), IG_UNSUPPORTED);
+    CHECK_MSG(strstr(words, "no plan for 'vulkan'") != NULL, "%s", words);
     end();
 }
 END_TEST

@@ -85,7 +85,12 @@ static ig_status load_library(device_case *d) {
     ig_code_source source = { .bytes = library.path,
                               .size = strlen(library.path) + 1,
                               .file = -1 };
+    ig_device_kernel found; /* which opens the library */
+    ig_kernel_id id = { d->c->launches[0].kernel->name, 0 };
     ig_status status = d->gpu->verbs->load(d->gpu, &source, &d->image, &message);
+    status = status == IG_OK
+                 ? d->gpu->verbs->find(d->gpu, &d->image, id, &found, &message)
+                 : status;
     cuda_library_remove(&library);
     return status;
 }

@@ -19,6 +19,11 @@ TEST(levels_of_a_gpu) {
     CHECK_INT(ig_cuda_level_rank("sm_100a", 10, 3), 0);
     CHECK(ig_cuda_level_rank("sm_100", 10, 3) > 0);
     CHECK_INT(ig_cuda_level_rank("v3", 9, 0), 0);
+    CHECK(ig_cuda_level_rank("compute_80", 9, 0) > 0);
+    CHECK(ig_cuda_level_rank("compute_90", 12, 0) >
+          ig_cuda_level_rank("compute_80", 12, 0));
+    CHECK(ig_cuda_level_rank("compute_80", 8, 0) < ig_cuda_level_rank("sm_75", 7, 5));
+    CHECK_INT(ig_cuda_level_rank("compute_90", 8, 9), 0);
     CHECK_INT(ig_cuda_level_rank("sm_", 9, 0), 0);
     CHECK_INT(ig_cuda_level_rank("sm_90b", 9, 0), 0);
     CHECK_INT(ig_cuda_level_rank("sm_90aa", 9, 0), 0);
@@ -91,7 +96,12 @@ TEST(errors_of_the_driver) {
     CHECK(strstr(words, "CUDA error 1") != NULL);
     CHECK_DONE(ig_queue_finish(queue));
     ig_code_source absent = { .bytes = "/no/such/image", .size = 15, .file = -1 };
-    CHECK_STATUS(gpu->verbs->load(gpu, &absent, &image, &message), IG_INTERNAL);
+    ig_device_kernel kernel;
+    CHECK_DONE(gpu->verbs->load(gpu, &absent, &image, &message));
+    ig_kernel_id id = { "gemm", 0 };
+    CHECK_STATUS(gpu->verbs->find(gpu, &image, id, &kernel, &message), IG_INTERNAL);
+    CHECK(strstr(words, "kernel 'gemm' of the GPU: ") != NULL);
+    gpu->verbs->unload(gpu, &image);
     ig_launch launch = { .grid = (int64_t)1 << 40, .threads = 32 };
     ig_phase phase = { .launches = &launch, .launch_count = 1 };
     CHECK_STATUS(queue->verbs->submit(queue, &phase), IG_LIMIT);

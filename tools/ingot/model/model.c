@@ -61,13 +61,21 @@ static const char *useless_option(const settings *given) {
                                  : NULL;
 }
 
-/* "cpu:v3" is that level of an artifact, "cpu" (or nothing) its best. */
-static bool level_of_target(const char *target, const char **out_level) {
-    bool is_best = !target || strcmp(target, "cpu") == 0;
-    bool is_level = !is_best && strncmp(target, "cpu:", 4) == 0 && target[4] &&
-                    !strchr(target, ',');
-    *out_level = is_level ? target + 4 : NULL;
-    return is_best || is_level;
+/* "cpu:v3" is that level of an artifact, "cpu" the best one of the CPU, nothing what
+ * the artifact itself prefers. */
+static bool take_target(const char *target, ig_program_options *how) {
+    static const char *const families[] = { "cpu", "cuda" };
+    for (size_t i = 0; target && i < sizeof families / sizeof *families; i++) {
+        size_t size = strlen(families[i]);
+        if (strncmp(target, families[i], size) == 0) {
+            bool is_level = target[size] == ':' && target[size + 1] &&
+                            !strchr(target, ',');
+            how->device = families[i];
+            how->level = is_level ? target + size + 1 : NULL;
+            return is_level || !target[size];
+        }
+    }
+    return !target;
 }
 
 /* A program whose tables are in stores is a look-ahead's. */
@@ -103,17 +111,17 @@ static ig_status open_artifact(const settings *given, const char *path, model *o
             path);
         return IG_INVALID;
     }
-    const char *useless = useless_option(given), *level = NULL;
-    if (useless || !level_of_target(given->target, &level)) {
+    ig_program_options how = { .check_weights = 1,
+                               .observe = given->debug ? IG_OBSERVE_GDB : 0 };
+    const char *useless = useless_option(given);
+    if (useless || !take_target(given->target, &how)) {
         snprintf(why->text, sizeof why->text,
                  "%s: this is compiled already: --%s has no effect on it%s", path,
                  useless ? useless : "target",
-                 useless ? "; give it to ingot compile" : ", unless it is cpu:LEVEL");
+                 useless ? "; give it to ingot compile"
+                         : ", unless it is cpu:LEVEL or cuda:LEVEL");
         return wrong_usage();
     }
-    ig_program_options how = { .check_weights = 1,
-                               .level = level,
-                               .observe = given->debug ? IG_OBSERVE_GDB : 0 };
     ig_status status = program_open(path, &how, &out->program, why);
     return status == IG_OK ? open_stores(given, path, out, why) : status;
 }
