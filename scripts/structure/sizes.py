@@ -24,6 +24,7 @@ CALLED_BACK = {("tools/serve/grpc/peer.c", "give_data"),
                ("tools/serve/grpc/peer.c", "take_header"),
                ("tools/serve/client/call.c", "give_messages"),
                ("tools/serve/client/call.c", "take_header"),
+               ("tools/serve/call/keys.c", "keys_show"),
                ("tools/serve/http/door.c", "take_request")}
 MAX_COLUMNS = 88
 WRITTEN_BY_FUZZERS = "tests/fuzz/corpus/"  # as many files as the fuzzer finds use for

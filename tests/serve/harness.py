@@ -67,6 +67,26 @@ RELU = """module @small {
 NEGATE = RELU.replace("relu %x", "neg %x")
 
 
+def field(number, value):
+    """A field of protobuf: a number, a text, or a message that is its fields."""
+    if isinstance(value, int):
+        return bytes([number << 3, value])
+    data = value.encode() if isinstance(value, str) else b"".join(value)
+    return bytes([number << 3 | 2, len(data)]) + data
+
+
+def onnx_model():
+    """y = relu(x) of [B, 4], as ONNX."""
+    def port(name):
+        shape = [field(1, [field(2, "B")]), field(1, [field(1, 4)])]
+        return [field(1, name), field(2, [field(1, [field(1, 1), field(2, shape)])])]
+    node = [field(1, "x"), field(2, "y"), field(4, "Relu")]
+    graph = [field(1, node), field(2, "g"), field(11, port("x")), field(12, port("y"))]
+    model = b"".join([field(1, 8), field(7, graph), field(8, [field(1, ""), field(2, 17)])])
+    (TMP / "model.onnx").write_bytes(model)
+    return model
+
+
 class Server:
     def __init__(self, *words, wait=True, program=BUILD / "ingot-serve"):
         self.log = open(TMP / "log", "w+")
@@ -96,6 +116,9 @@ class Server:
     def connect(self):
         return http.client.HTTPConnection("127.0.0.1", self.http_port, timeout=PATIENCE)
 
+    def channel(self):
+        return grpc.insecure_channel(f"127.0.0.1:{self.grpc_port}")
+
     def call(self, method, path, body=None, headers={}):
         """(status, headers, body)"""
         connection = self.connect()
@@ -122,14 +145,14 @@ class Server:
         return self.post_json(path, {"inputs": [
             {"name": "x", "datatype": "FP32", "shape": [len(rows), 4], "data": rows}]})
 
-    def rpc(self, method, request, answer):
+    def rpc(self, method, request, answer, metadata=()):
         """The answer, or the error, of a call without a stream."""
-        with grpc.insecure_channel(f"127.0.0.1:{self.grpc_port}") as channel:
+        with self.channel() as channel:
             call = channel.unary_unary(f"/inference.GRPCInferenceService/{method}",
                                        request_serializer=type(request).SerializeToString,
                                        response_deserializer=answer.FromString)
             try:
-                return call(request, timeout=PATIENCE)
+                return call(request, timeout=PATIENCE, metadata=metadata)
             except grpc.RpcError as error:
                 return error
 

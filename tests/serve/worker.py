@@ -20,7 +20,7 @@ import sys
 import threading
 import time
 
-from harness import BUILD, PATIENCE, TMP, Server, check, finish, floats, grpc, skip
+from harness import BUILD, PATIENCE, TMP, Server, check, finish, floats, grpc, onnx_model, skip
 
 HERE = pathlib.Path(__file__).parent
 OTHER, HANG, CRASH, BLOAT = 7, 1001, 1002, 1003
@@ -51,26 +51,6 @@ def write_python():
     path.write_text(f'#!/bin/sh\nshift\nPYTHONPATH={packages} exec {sys.executable} "$@"\n')
     path.chmod(0o755)
     return path
-
-
-def field(number, value):
-    """A field of protobuf: a number, a text, or a message that is its fields."""
-    if isinstance(value, int):
-        return bytes([number << 3, value])
-    data = value.encode() if isinstance(value, str) else b"".join(value)
-    return bytes([number << 3 | 2, len(data)]) + data
-
-
-def write_model():
-    """y = relu(x) of [B, 4], as ONNX."""
-    def port(name):
-        shape = [field(1, [field(2, "B")]), field(1, [field(1, 4)])]
-        return [field(1, name), field(2, [field(1, [field(1, 1), field(2, shape)])])]
-    node = [field(1, "x"), field(2, "y"), field(4, "Relu")]
-    graph = [field(1, node), field(2, "g"), field(11, port("x")), field(12, port("y"))]
-    model = b"".join([field(1, 8), field(7, graph), field(8, [field(1, ""), field(2, 17)])])
-    (TMP / "model.onnx").write_bytes(model)
-    return model
 
 
 class Client:
@@ -399,7 +379,7 @@ if not grpc:
     skip("ingot worker", "python3-grpcio is absent")
     finish()
 import profile_pb2 as pb  # noqa: E402
-PYTHON, MODEL = write_python(), write_model()
+PYTHON, MODEL = write_python(), onnx_model()
 worker = start("--quota", 4, "--components", 1, "--session-seconds", 3)
 takes_a_session(worker, MODEL)
 refuses(worker, MODEL)

@@ -67,9 +67,13 @@ static const struct {
 static int run_word(int argc, char **argv) {
     for (size_t i = 0; verbs[i]; i++) {
         if (strcmp(verbs[i]->name, argv[1]) == 0) {
+            if (!verbs[i]->program) { /* which prints for itself */
+                verb_begin_json(argc, argv);
+            }
             return verb_invoke(verbs[i], argc - 1, argv + 1);
         }
     }
+    verb_begin_json(argc, argv);
     int status = EXIT_USAGE;
     size_t i = 0, count = sizeof other_words / sizeof *other_words;
     while (i < count && strcmp(other_words[i].name, argv[1]) != 0) {
@@ -89,6 +93,5 @@ int main(int argc, char **argv) {
         print_verbs(stderr);
         return EXIT_USAGE;
     }
-    verb_begin_json(argc, argv);
     return verb_check_output(run_word(argc, argv)); /* main stays on the stack */
 }

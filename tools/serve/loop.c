@@ -33,7 +33,8 @@ static bool watch_descriptor(const loop *of, int descriptor, void *data) {
     return epoll_ctl(of->poll, EPOLL_CTL_ADD, descriptor, &event) == 0;
 }
 
-loop *loop_open(size_t number, const limits *most, mailbox *box, int http, int grpc) {
+loop *loop_open(size_t number, const limits *most, mailbox *box, const key_ring *ring,
+                int http, int grpc) {
     loop *of = calloc(1, sizeof *of);
     if (!of) {
         return NULL;
@@ -41,6 +42,8 @@ loop *loop_open(size_t number, const limits *most, mailbox *box, int http, int g
     of->lane = (lane){ .number = number,
                        .limits = most,
                        .box = box,
+                       .ring = ring,
+                       .keys = keys_now(ring),
                        .memory = { .limit = most->memory_bytes },
                        .now = clock_now() };
     of->poll = epoll_create1(EPOLL_CLOEXEC);
@@ -71,6 +74,11 @@ static void take_catalog(loop *of) {
     }
     of->generation = newest;
     of->lane.catalog = repository_take(of->lane.repository);
+}
+
+static void take_keys(loop *of) {
+    of->lane.keys = keys_now(of->lane.ring);
+    keys_use(of->lane.keys);
 }
 
 static int choose_wait(const loop *of) {
@@ -135,6 +143,7 @@ static void *run_turns(void *user) {
         int count = epoll_wait(of->poll, events, EVENTS, choose_wait(of));
         of->lane.now = clock_now();
         take_catalog(of);
+        take_keys(of);
         take_events(of, events, count < 0 ? 0 : count);
         answer_all(of);
         if (of->grpc && of->lane.now - of->swept > SWEEP_MS * 1000000LL) {

@@ -1,5 +1,6 @@
 /* ingot-serve: serves compiled models.  SPDX-License-Identifier: Apache-2.0 */
 #include "tools/serve/guest/guest.h"
+#include "tools/serve/load/load.h"
 #include "tools/serve/profile/engine.h"
 #include "tools/serve/profile/remote.h"
 #include "tools/serve/server.h"
@@ -15,6 +16,9 @@ int main(int argc, char **argv) {
     }
     if (argc > 1 && strcmp(argv[1], "remote") == 0) {
         return remote_main(argc, argv); /* which ingot profile --remote starts */
+    }
+    if (strcmp(argv[0], "load") == 0) {
+        return load_main(argc, argv);
     }
     serve_settings settings;
     int exit_status;

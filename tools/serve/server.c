@@ -13,12 +13,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { MAX_LOOPS = 64, BACKLOG = 1024, EXIT_IO = 6, EXIT_LIMIT = 5 };
+enum { MAX_LOOPS = 64, BACKLOG = 1024, EXIT_USAGE = 2, EXIT_IO = 6, EXIT_LIMIT = 5 };
 
 typedef struct server {
     const serve_settings *settings;
     mailbox boxes[MAX_LOOPS];
     loop *loops[MAX_LOOPS];
+    key_ring *keys;
     size_t loop_count; /* that are open */
     repository *repository;
     regions *regions;         /* or NULL */
@@ -96,8 +97,8 @@ static int open_one_loop(server *of) {
     if (!mailbox_open(&of->boxes[number])) {
         return refuse_start(EXIT_LIMIT, "no descriptor for a loop", strerror(errno));
     }
-    of->loops[number] = loop_open(number, &settings->limits, &of->boxes[number], http,
-                                  grpc);
+    of->loops[number] = loop_open(number, &settings->limits, &of->boxes[number],
+                                  of->keys, http, grpc);
     if (!of->loops[number]) {
         return refuse_start(EXIT_LIMIT, "no memory or descriptors for a loop", "");
     }
@@ -142,6 +143,35 @@ static int open_models(server *of) {
     return of->repository ? 0 : refuse_start(EXIT_LIMIT, "the repository", words);
 }
 
+/* ---- keys ---- */
+
+static bool is_loopback(const char *address) {
+    struct in_addr at;
+    enum { LOOPBACK = 127 };
+    return inet_pton(AF_INET, address, &at) == 1 && ntohl(at.s_addr) >> 24 == LOOPBACK;
+}
+
+/* Beyond this machine, strangers are kept out and bytes are not there to be read,
+ * unless somebody says that another program sees to it. */
+static int open_keys(server *of) {
+    const serve_settings *settings = of->settings;
+    const key_files *files = &settings->keys;
+    char words[KEY_WORDS];
+    if (!files->certificate != !files->key) {
+        return refuse_start(EXIT_USAGE, "--tls-cert and --tls-key go together", "");
+    }
+    if (!is_loopback(settings->address) && !settings->is_insecure &&
+        (!files->certificate || !files->tokens)) {
+        return refuse_start(EXIT_USAGE, settings->address,
+                            "whoever reaches this address could run models and read "
+                            "what others send: give --tls-cert, --tls-key and "
+                            "--token-file, or say --insecure where something else "
+                            "keeps strangers out");
+    }
+    of->keys = keys_open(files, words);
+    return of->keys ? 0 : refuse_start(EXIT_IO, "keys", words);
+}
+
 /* ---- life ---- */
 
 /* A worker has one loop, and one set of children. */
@@ -170,21 +200,45 @@ static int start_loops(server *of) {
 }
 
 static void tell_ports(const server *of) {
-    const char *address = of->settings->address;
+    const char *address = of->settings->address,
+               *s = of->settings->keys.certificate ? "s" : "";
     if (of->http_port >= 0) {
-        printf("http://%s:%d\n", address, of->http_port);
+        printf("http%s://%s:%d\n", s, address, of->http_port);
     }
     if (of->grpc_port >= 0) {
-        printf("grpc://%s:%d\n", address, of->grpc_port);
+        printf("grpc%s://%s:%d\n", s, address, of->grpc_port);
     }
     fflush(stdout);
 }
 
+/* Reads certificates and tokens again.  A broken file is told and left: one of two
+ * files may be new already, and the other not yet. */
+static void reload_keys(server *of) {
+    char words[KEY_WORDS];
+    if (keys_reload(of->keys, words)) {
+        log_event(LOG_INFO, "keys", NULL, 0, "certificates and tokens are read again");
+    } else {
+        log_event(LOG_ERROR, "keys", NULL, 0, words);
+    }
+}
+
+/* Waits for the signal to end; looks at the keys' files now and then, and at SIGHUP. */
+static void await_end(server *of, const sigset_t *signals) {
+    const struct timespec look = { .tv_sec = 2 };
+    for (int which = SIGHUP; which == SIGHUP;) {
+        which = sigtimedwait(signals, NULL, &look);
+        bool is_asked = which == SIGHUP;
+        if (is_asked || (which < 0 && keys_are_stale(of->keys))) {
+            reload_keys(of);
+        }
+        which = which < 0 ? SIGHUP : which;
+    }
+}
+
 /* Waits for a signal, then lets the loops end what they have. */
 static void serve_to_end(server *of, const sigset_t *signals) {
-    int which = 0;
     tell_ports(of);
-    sigwait(signals, &which);
+    await_end(of, signals);
     log_event(LOG_INFO, "drain", NULL, 0, "");
     int64_t deadline = clock_now() + of->settings->drain_seconds * 1000000000LL;
     for (size_t i = 0; i < of->loop_count; i++) {
@@ -205,8 +259,10 @@ int server_run(const serve_settings *settings) {
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    int failed = open_loops(&it);
+    int failed = open_keys(&it);
+    failed = failed ? failed : open_loops(&it);
     failed = failed ? failed : open_models(&it);
     failed = failed || !settings->is_worker ? failed : open_profiler(&it);
     failed = failed ? failed : start_loops(&it);
@@ -220,6 +276,7 @@ int server_run(const serve_settings *settings) {
         mailbox_close(&it.boxes[i]);
     }
     regions_destroy(it.regions);
+    keys_close(it.keys);
     rmdir(it.folder);
     return 0;
 }

@@ -22,6 +22,10 @@ enum {
     OPTION_HTTP,
     OPTION_GRPC,
     OPTION_ADDRESS,
+    OPTION_CERTIFICATE,
+    OPTION_KEY,
+    OPTION_TOKENS,
+    OPTION_INSECURE,
     OPTION_NAME,
     OPTION_EXPLICIT,
     OPTION_LOAD,
@@ -57,6 +61,13 @@ static const option_row rows[OPTION_COUNT] = {
     { "http-port", "PORT", -1, 65535, "of HTTP (8000); 0: one that is free, -1: none" },
     { "grpc-port", "PORT", -1, 65535, "of gRPC (8001); 0: one that is free, -1: none" },
     { "address", "IPv4", 0, 0, "where to listen (127.0.0.1)" },
+    { "tls-cert", "FILE", 0, 0,
+      "the server's certificate and those it stands on (PEM)" },
+    { "tls-key", "FILE", 0, 0, "its key (PEM); both are read again when they change" },
+    { "token-file", "FILE", 0, 0,
+      "tokens, one a line, of which each caller must bring one" },
+    { "insecure", NULL, 0, 0,
+      "listen beyond this machine without TLS or tokens: others keep strangers out" },
     { "name", "NAME", 0, 0, "what a model that is given as a file is called" },
     { "explicit", NULL, 0, 0, "clients load and unload models" },
     { "load", "NAME", 0, 0,
@@ -182,6 +193,18 @@ static void set_text(serve_settings *to, int which, const char *text) {
     switch (which) {
     case OPTION_ADDRESS:
         to->address = text;
+        return;
+    case OPTION_CERTIFICATE:
+        to->keys.certificate = text;
+        return;
+    case OPTION_KEY:
+        to->keys.key = text;
+        return;
+    case OPTION_TOKENS:
+        to->keys.tokens = text;
+        return;
+    case OPTION_INSECURE:
+        to->is_insecure = true;
         return;
     case OPTION_NAME:
         to->models.name = text;

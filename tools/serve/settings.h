@@ -1,4 +1,4 @@
-/* What the command line says.
+/* The values of the command line.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_TOOLS_SERVE_SETTINGS_H
 #define IG_TOOLS_SERVE_SETTINGS_H
@@ -11,6 +11,8 @@ typedef struct serve_settings {
     int http_port, grpc_port; /* 0: one that is free; -1: not served */
     size_t loops;
     int drain_seconds;
+    key_files keys;
+    bool is_insecure;       /* strangers may reach it: somebody else keeps them out */
     bool is_quiet;          /* warnings and errors alone are logged */
     bool has_shared_memory; /* clients may register memory of this machine */
     limits limits;

@@ -29,8 +29,13 @@ static const option_row options[] = {
     COUNT("batch", 'b', batch_size, 1, INT32_MAX, "batch size (1)"),
     COUNT("threads", 0, threads, 0, MAX_THREADS, "threads of the session (1)"),
     REAL("seconds", seconds, has_seconds, "S", "time of the runs (2)"),
-    TEXT("remote", 0, remote, "HOST:PORT",
-         "time whole runs on the backends of an ingot worker instead"),
+    TEXT(
+        "remote", 0, remote, "HOST:PORT",
+        "time whole runs on the backends of an ingot worker instead; grpcs://HOST:PORT "
+        "is reached by TLS"),
+    TEXT("ca", 0, ca, "FILE", "with --remote: TLS, and whose certificates are trusted"),
+    TEXT("token-file", 0, token_file, "FILE",
+         "with --remote: whose first line is the token to send"),
     LIST("backend", backends, "HOST/SOFTWARE",
          "with --remote: one of them (the worker's default ones)"),
     TEXT("sort", 0, sort, "order|time", "as the steps run (order), or by their time"),

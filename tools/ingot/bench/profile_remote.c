@@ -35,6 +35,12 @@ static char *describe_call(const settings *given, const model *m, const ig_view 
     json_t *all = json_pack("{s:I, s:b, s:o, s:o}", "milliseconds",
                             (json_int_t)(seconds * 1000), "json", given->json, "inputs",
                             inputs, "backends", backends);
+    if (given->ca) {
+        json_object_set_new(all, "ca", json_string(given->ca));
+    }
+    if (given->token_file) {
+        json_object_set_new(all, "token_file", json_string(given->token_file));
+    }
     char *text = need(json_dumps(all, 0));
     json_decref(all);
     return text;

@@ -28,12 +28,12 @@ typedef struct settings {
         *folded, *html, *kernels, *topology, *constraints, *sample, *checkpoint,
         *model_file, *compat, *svg, *plan, *shard, *grad, *profile, *against,
         *check_command, *interpreter, *script, *loss, *data, *eval, *schedule, *begin,
-        *checkpoints, *modulo, *remote;
+        *checkpoints, *modulo, *remote, *ca, *token_file;
     text_list backends, optimizers, inputs, limits, dims, modules, stores, missing;
-    double rtol, atol, seconds, arena, rate;
-    int64_t threads, sessions, concurrency, interpreters, batch_size, state, column,
-        rank, store_memory, deadline, ahead;
-    bool has_rtol, has_atol, has_seconds, has_arena, has_rate;
+    double rtol, atol, seconds, arena;
+    int64_t threads, sessions, interpreters, batch_size, state, column, rank,
+        store_memory, deadline, ahead;
+    bool has_rtol, has_atol, has_seconds, has_arena;
     /* of quantize */
     const char *calibration, *labels, *method, *precision;
     text_list skips, table_formats;

@@ -1,4 +1,4 @@
-/* ingot serve and ingot worker: the server, a program of its own (tools/serve).
+/* ingot serve, worker and load: a program of its own (tools/serve).
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/cli/options.h"
 
@@ -22,5 +22,16 @@ const verb verb_worker = {
     .details = "ingot-serve runs it, whose --help lists its options.",
     .options = options,
     .max_arguments = 1,
+    .program = "ingot-serve",
+};
+
+const verb verb_load = {
+    .name = "load",
+    .arguments = "HOST:PORT MODEL",
+    .help = "sends requests to a server of models, and times them",
+    .details = "ingot-serve runs it, whose --help lists its options.",
+    .options = options,
+    .min_arguments = 2,
+    .max_arguments = 2,
     .program = "ingot-serve",
 };

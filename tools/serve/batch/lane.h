@@ -3,6 +3,7 @@
 #ifndef IG_TOOLS_SERVE_BATCH_LANE_H
 #define IG_TOOLS_SERVE_BATCH_LANE_H
 
+#include "tools/serve/call/keys.h"
 #include "tools/serve/call/request.h"
 #include "tools/serve/model/regions.h"
 #include "tools/serve/model/repository.h"
@@ -26,9 +27,11 @@ typedef struct lane {
     catalog *catalog; /* of this turn */
     mailbox *box;
     struct runner *runner;
-    int64_t now;      /* ns of the monotonic clock, when this turn began */
-    bool is_draining; /* no new work: the server ends */
-    regions *regions; /* of shared memory, of all loops; NULL: none is used */
+    const key_ring *ring; /* certificates and tokens */
+    const keys *keys;     /* of this turn */
+    int64_t now;          /* ns of the monotonic clock, when this turn began */
+    bool is_draining;     /* no new work: the server ends */
+    regions *regions;     /* of shared memory, of all loops; NULL: none is used */
     const struct service *beside; /* methods of gRPC beside the protocol's, or NULL */
     struct profiler *profiler;    /* whose they are */
 } lane;

@@ -11,7 +11,7 @@ static const struct {
     { CALL_OK, 200 },          { CALL_CANCELLED, 499 },    { CALL_INVALID, 400 },
     { CALL_LATE, 504 },        { CALL_NOT_FOUND, 404 },    { CALL_FULL, 429 },
     { CALL_EXISTS, 400 },      { CALL_INTERNAL, 500 },     { CALL_UNSUPPORTED, 501 },
-    { CALL_UNAVAILABLE, 503 }, { CALL_PRECONDITION, 412 },
+    { CALL_UNAVAILABLE, 503 }, { CALL_PRECONDITION, 412 }, { CALL_STRANGER, 401 },
 };
 
 int call_status_http(call_status status) {

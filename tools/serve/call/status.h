@@ -17,6 +17,7 @@ typedef enum call_status {
     CALL_UNSUPPORTED = 12, /* valid, but this server does not do it */
     CALL_INTERNAL = 13,    /* a defect */
     CALL_UNAVAILABLE = 14, /* the server ends, or the model is not ready */
+    CALL_STRANGER = 16,    /* it came without a token that the server knows */
 } call_status;
 
 /* The status of HTTP that says the same. */

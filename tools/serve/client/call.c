@@ -1,23 +1,21 @@
-/* A client of gRPC over nghttp2, without TLS.  SPDX-License-Identifier: Apache-2.0 */
+/* A client of gRPC over nghttp2.  SPDX-License-Identifier: Apache-2.0 */
 #include "tools/serve/client/call.h"
 
 #include "tools/serve/grpc/frame.h"
 
 #include <errno.h>
-#include <netdb.h>
 #include <nghttp2/nghttp2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-enum { STATUS_UNKNOWN = 2, STATUS_UNAVAILABLE = 14, TOKEN_BYTES = 128 };
+enum { STATUS_UNKNOWN = 2, STATUS_UNAVAILABLE = 14, TOKEN_BYTES = 121 };
 
 struct client {
     nghttp2_session *h2;
-    int socket;
-    char address[256], bearer[TOKEN_BYTES + 8];
+    wire wire;
+    server_address to;
+    char bearer[TOKEN_BYTES + 8];
     /* Of the call at hand. */
     const bytes *messages;
     size_t at; /* bytes of them that are sent */
@@ -33,8 +31,8 @@ static ssize_t send_bytes(nghttp2_session *h2, const uint8_t *data, size_t size,
                           int flags, void *user) {
     (void)h2;
     (void)flags;
-    const client *of = user;
-    ssize_t sent = send(of->socket, data, size, MSG_NOSIGNAL);
+    client *of = user;
+    ssize_t sent = wire_write(&of->wire, data, size);
     return sent < 0 ? NGHTTP2_ERR_CALLBACK_FAILURE : sent;
 }
 
@@ -119,40 +117,19 @@ static bool open_http(client *of) {
 
 /* ---- connecting ---- */
 
-static int connect_to(const char *host, const char *port, char *words) {
-    struct addrinfo wish = { .ai_socktype = SOCK_STREAM }, *found = NULL;
-    int failed = getaddrinfo(host, port, &wish, &found), file = -1;
-    snprintf(words, WORDS, "%s:%s: %s", host, port, failed ? gai_strerror(failed) : "");
-    for (const struct addrinfo *each = found; each && file < 0; each = each->ai_next) {
-        file = socket(each->ai_family, each->ai_socktype | SOCK_CLOEXEC, 0);
-        if (file >= 0 && connect(file, each->ai_addr, each->ai_addrlen) != 0) {
-            snprintf(words, WORDS, "%s:%s: %s", host, port, strerror(errno));
-            close(file);
-            file = -1;
-        }
-    }
-    if (found) {
-        freeaddrinfo(found);
-    }
-    return file;
-}
-
-client *client_open(const char *address, const char *token, char words[WORDS]) {
-    const char *colon = strrchr(address, ':');
-    char host[200];
+client *client_open(const client_place *place, char words[WORDS]) {
+    const char *token = place->token ? place->token : "";
     client *made = calloc(1, sizeof *made);
-    if (!colon || colon == address || (size_t)(colon - address) >= sizeof host ||
-        !made || (token && strlen(token) >= TOKEN_BYTES)) {
-        snprintf(words, WORDS, "'%.200s' is no HOST:PORT, or the token is too long",
-                 address);
+    if (!made || strlen(token) >= TOKEN_BYTES) {
+        snprintf(words, WORDS, "memory ran out, or the token is longer than %d bytes",
+                 TOKEN_BYTES - 1);
         free(made);
         return NULL;
     }
-    snprintf(host, sizeof host, "%.*s", (int)(colon - address), address);
-    snprintf(made->address, sizeof made->address, "%s", address);
-    snprintf(made->bearer, sizeof made->bearer, "Bearer %s", token ? token : "");
-    made->socket = connect_to(host, colon + 1, words);
-    if (made->socket < 0 || !open_http(made)) {
+    made->wire.socket = -1;
+    snprintf(made->bearer, sizeof made->bearer, "Bearer %s", token);
+    if (!address_read(place, &made->to, words) ||
+        !address_open(&made->to, "h2", &made->wire, words) || !open_http(made)) {
         client_close(made);
         return NULL;
     }
@@ -162,9 +139,8 @@ client *client_open(const char *address, const char *token, char words[WORDS]) {
 void client_close(client *of) {
     if (of) {
         nghttp2_session_del(of->h2);
-        if (of->socket >= 0) {
-            close(of->socket);
-        }
+        wire_close(&of->wire);
+        address_free(&of->to);
         bytes_free(&of->reply);
         free(of);
     }
@@ -181,9 +157,9 @@ void client_close(client *of) {
 static bool submit_call(client *of, const char *path) {
     nghttp2_nv pairs[] = {
         PAIR(":method", "POST"),
-        PAIR(":scheme", "http"),
+        PAIR(":scheme", of->to.credentials ? "https" : "http"),
         PAIR(":path", path),
-        PAIR(":authority", of->address),
+        PAIR(":authority", of->to.name),
         PAIR("te", "trailers"),
         PAIR("content-type", "application/grpc"),
         PAIR("authorization", of->bearer),
@@ -201,8 +177,8 @@ static bool await_call(client *of) {
         if (nghttp2_session_send(of->h2) != 0) {
             return false;
         }
-        ssize_t got = recv(of->socket, data, sizeof data, 0);
-        if (got < 0 && errno == EINTR) {
+        ssize_t got = wire_read(&of->wire, data, sizeof data);
+        if (got < 0 && (errno == EINTR || errno == EAGAIN)) {
             continue;
         }
         if (got <= 0 || nghttp2_session_mem_recv(of->h2, data, (size_t)got) < 0) {
@@ -224,7 +200,7 @@ int client_call(client *of, const char *path, const bytes *messages, bytes *repl
     bytes_clear(&of->reply);
     *words = '\0';
     if (!submit_call(of, path) || !await_call(of)) {
-        snprintf(words, WORDS, "%s: the connection ended", of->address);
+        snprintf(words, WORDS, "%s: the connection ended", of->to.name);
         return STATUS_UNAVAILABLE;
     }
     if (of->status != 0) {
@@ -233,7 +209,7 @@ int client_call(client *of, const char *path, const bytes *messages, bytes *repl
     bytes_clear(reply);
     if (!frame_read(&how, &of->reply, 0, &message) ||
         !bytes_put(reply, message.data, message.size)) {
-        snprintf(words, WORDS, "%s: an answer that is no message of gRPC", of->address);
+        snprintf(words, WORDS, "%s: an answer that is no message of gRPC", of->to.name);
         return STATUS_UNKNOWN;
     }
     return 0;

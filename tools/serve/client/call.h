@@ -4,13 +4,12 @@
 #define IG_TOOLS_SERVE_CLIENT_CALL_H
 
 #include "tools/serve/call/bytes.h"
-#include "tools/serve/model/config.h"
+#include "tools/serve/client/address.h"
 
 typedef struct client client;
 
-/* Connects to "host:port"; `token` goes with each call, NULL: none.  NULL: the words
- * say why not. */
-client *client_open(const char *address, const char *token, char words[WORDS]);
+/* Connects; the token goes with each call.  NULL: the words say why not. */
+client *client_open(const client_place *place, char words[WORDS]);
 void client_close(client *of);
 /* Calls "/package.Service/Name" with messages that are framed already, and waits.  The
  * status of gRPC; 0: `reply` holds the one message of the answer, without its frame.

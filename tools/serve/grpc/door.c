@@ -108,7 +108,7 @@ static void accept_peers(grpc_door *to) {
 }
 
 void grpc_door_note(peer *due) {
-    if (!due->is_due && due->socket >= 0 && due->door) {
+    if (!due->is_due && due->wire.socket >= 0 && due->door) {
         due->is_due = true;
         due->next_due = due->door->due;
         due->door->due = due;
@@ -138,7 +138,7 @@ void grpc_door_push(grpc_door *of) {
             take_off(next);
         } else if (next->wants_out != was_wanting) {
             uint32_t events = EPOLLIN | (next->wants_out ? (uint32_t)EPOLLOUT : 0);
-            watch_socket(of, EPOLL_CTL_MOD, next->socket, events, next);
+            watch_socket(of, EPOLL_CTL_MOD, next->wire.socket, events, next);
         }
     }
 }

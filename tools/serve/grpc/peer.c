@@ -13,8 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include <strings.h>
 
 enum { READ_AT_ONCE = 64 << 10, WRITE_AT_ONCE = 64 << 10, FREE_RESETS = 200 };
 
@@ -196,7 +195,7 @@ void stream_leave(ask *done) {
     } else if (!of->asks) {
         free_stream(of);
     }
-    if (owner->socket < 0 && owner->working == 0) {
+    if (owner->wire.socket < 0 && owner->working == 0) {
         free(owner);
     }
 }
@@ -263,7 +262,7 @@ static int take_header(nghttp2_session *h2, const nghttp2_frame *frame,
     } else if (name_size == 13 && memcmp(key, "grpc-encoding", 13) == 0) {
         of->framing.packed = encoding_find(text);
     } else if (name_size == 13 && memcmp(key, "authorization", 13) == 0 &&
-               strncmp(text, "Bearer ", 7) == 0) {
+               strncasecmp(text, "Bearer ", 7) == 0) {
         snprintf(of->bearer, sizeof of->bearer, "%s", text + 7);
     }
     return 0;
@@ -304,6 +303,16 @@ static void end_input(stream *of) {
     stream_push(of);
 }
 
+/* All headers are there: strangers are refused before they send more. */
+static void check_caller(stream *of) {
+    bool is_open = !of->method || of->method->is_open;
+    if (!is_open && !keys_admit(of->peer->lane->keys, of->bearer)) {
+        stream_end(of, CALL_STRANGER,
+                   "this server asks for a token: authorization: Bearer TOKEN");
+        stream_push(of);
+    }
+}
+
 static int take_frame(nghttp2_session *h2, const nghttp2_frame *frame, void *user) {
     peer *in = user;
     stream *of = nghttp2_session_get_stream_user_data(h2, frame->hd.stream_id);
@@ -314,6 +323,9 @@ static int take_frame(nghttp2_session *h2, const nghttp2_frame *frame, void *use
             in->is_broken = true;
         }
         return 0;
+    }
+    if (of && frame->hd.type == NGHTTP2_HEADERS) {
+        check_caller(of);
     }
     bool is_end = frame->hd.flags & NGHTTP2_FLAG_END_STREAM;
     if (of && is_end &&
@@ -379,12 +391,17 @@ nghttp2_session_callbacks *peer_callbacks(void) {
 peer *peer_open(lane *in, int socket, nghttp2_session_callbacks *callbacks) {
     enum { STREAM_WINDOW = 1 << 20, WINDOW = 16 << 20 };
     peer *of = calloc(1, sizeof *of);
+    const wire_kind kind = { keys_credentials(in->ring), NULL, "h2" };
     if (!of || nghttp2_session_server_new(&of->h2, callbacks, of) != 0) {
         free(of);
         return NULL;
     }
+    if (!wire_open(&of->wire, socket, &kind)) {
+        nghttp2_session_del(of->h2);
+        free(of);
+        return NULL;
+    }
     of->lane = in;
-    of->socket = socket;
     of->active = in->now;
     nghttp2_settings_entry settings[] = {
         { NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS, (uint32_t)in->limits->streams },
@@ -404,8 +421,7 @@ void peer_close(peer *of) {
     }
     of->h2 = NULL;
     bytes_free(&of->out);
-    close(of->socket);
-    of->socket = -1;
+    wire_close(&of->wire);
     if (--of->working == 0) {
         free(of);
     }
@@ -413,22 +429,26 @@ void peer_close(peer *of) {
 
 bool peer_read(peer *of) {
     static _Thread_local uint8_t buffer[READ_AT_ONCE];
-    ssize_t got = recv(of->socket, buffer, sizeof buffer, 0);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
-        return true;
+    const char *words;
+    bool is_good = wire_shake(&of->wire, &words);
+    for (int i = 0; is_good && (i == 0 || wire_has_more(&of->wire)); i++) {
+        ssize_t got = wire_read(&of->wire, buffer, sizeof buffer);
+        if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+            return true;
+        }
+        of->active = of->lane->now;
+        is_good = got > 0 &&
+                  nghttp2_session_mem_recv(of->h2, buffer, (size_t)got) >= 0 &&
+                  !of->is_broken;
     }
-    if (got <= 0) {
-        return false;
-    }
-    of->active = of->lane->now;
-    return nghttp2_session_mem_recv(of->h2, buffer, (size_t)got) >= 0 && !of->is_broken;
+    return is_good;
 }
 
 /* Sends what is in `out`; false: the connection has ended. */
 static bool send_out(peer *of) {
     while (of->out_at < of->out.size) {
-        ssize_t sent = send(of->socket, of->out.data + of->out_at,
-                            of->out.size - of->out_at, MSG_NOSIGNAL);
+        ssize_t sent = wire_write(&of->wire, of->out.data + of->out_at,
+                                  of->out.size - of->out_at);
         if (sent < 0) {
             of->wants_out = errno == EAGAIN || errno == EINTR;
             return of->wants_out;
@@ -442,6 +462,14 @@ static bool send_out(peer *of) {
 }
 
 bool peer_write(peer *of) {
+    const char *words;
+    if (!wire_shake(&of->wire, &words)) {
+        return false;
+    }
+    if (!of->wire.is_open) {
+        of->wants_out = of->wire.wants_out;
+        return true;
+    }
     of->wants_out = false;
     for (;;) {
         if (!send_out(of)) {

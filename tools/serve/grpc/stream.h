@@ -4,6 +4,7 @@
 #define IG_TOOLS_SERVE_GRPC_STREAM_H
 
 #include "tools/serve/batch/lane.h"
+#include "tools/serve/call/wire.h"
 #include "tools/serve/grpc/frame.h"
 
 struct nghttp2_session;
@@ -16,7 +17,7 @@ typedef struct peer {
     struct grpc_door *door;
     lane *lane;
     struct nghttp2_session *h2;
-    int socket;
+    wire wire;
     bytes out;     /* frames that the socket would not take yet */
     size_t out_at; /* so many of them are sent */
     bool wants_out, is_due, is_broken;
@@ -71,6 +72,7 @@ struct method {
     int detail; /* of the methods that share a function */
     /* Answers a stream whose last message was taken; NULL: each message is answered. */
     void (*end)(stream *of);
+    bool is_open; /* for callers without a token, too */
 };
 
 /* Methods that stand beside those of the protocol. */

@@ -7,6 +7,7 @@
 #include "tools/serve/http/door.h"
 
 #include "tools/serve/batch/runner.h"
+#include "tools/serve/call/wire.h"
 #include "tools/serve/http/routes.h"
 
 #include <microhttpd.h>
@@ -61,8 +62,30 @@ static enum MHD_Result take_header(void *user, enum MHD_ValueKind kind, const ch
         to->is_broken |= !read_size(value, &of->timeout_ms);
     } else if (strcasecmp(key, "traceparent") == 0) {
         of->trace = trace_read(value);
+    } else if (strcasecmp(key, "Authorization") == 0 &&
+               strncasecmp(value, "Bearer ", strlen("Bearer ")) == 0) {
+        of->token = value + strlen("Bearer ");
     }
     return MHD_YES;
+}
+
+/* Whether its caller may ask for it.  Anybody may ask whether the server lives; people
+ * with a browser, which asks them for a password, may look. */
+static bool may_enter(const exchange *of) {
+    const keys *known = of->door->lane->keys;
+    char *password = NULL;
+    bool is_health = strncmp(of->path, "/v2/health/", strlen("/v2/health/")) == 0;
+    if (!known->has_tokens || is_health ||
+        (of->token && keys_admit(known, of->token))) {
+        return true;
+    }
+    char *name = of->is_post
+                     ? NULL
+                     : MHD_basic_auth_get_username_password(of->connection, &password);
+    bool is_known = password && keys_admit(known, password);
+    MHD_free(name);
+    MHD_free(password);
+    return is_known;
 }
 
 /* What the headers say.  A refusal is an answer, before the body was read. */
@@ -70,7 +93,10 @@ static void read_headers(exchange *of) {
     headers found = { .of = of, .body = SIZE_MAX };
     of->json_size = of->timeout_ms = SIZE_MAX;
     MHD_get_connection_values(of->connection, MHD_HEADER_KIND, take_header, &found);
-    if (found.is_broken) {
+    if (!may_enter(of)) {
+        exchange_refuse(of, call_status_http(CALL_STRANGER),
+                        "this server asks for a token: Authorization: Bearer TOKEN");
+    } else if (found.is_broken) {
         exchange_refuse(of, 400, "a length or time among the headers is no number");
     } else if (found.body != SIZE_MAX &&
                found.body > of->door->lane->limits->body_bytes) {
@@ -169,6 +195,10 @@ static enum MHD_Result send_answer(exchange *of) {
     if (of->door->lane->is_draining) {
         MHD_add_response_header(answer, "Connection", "close");
     }
+    if (of->status == call_status_http(CALL_STRANGER)) {
+        MHD_add_response_header(answer, "WWW-Authenticate", "Bearer");
+        MHD_add_response_header(answer, "WWW-Authenticate", "Basic realm=\"ingot\"");
+    }
     enum MHD_Result result = MHD_queue_response(of->connection, (unsigned)of->status,
                                                 answer);
     MHD_destroy_response(answer);
@@ -228,18 +258,35 @@ static void end_exchange(void *user, struct MHD_Connection *connection, void **m
 
 /* ---- the door ---- */
 
+/* The daemon, with TLS where there are certificates: each handshake shows the
+ * newest. */
+static struct MHD_Daemon *start_daemon(http_door *door, int listener) {
+    const limits *most = door->lane->limits;
+    unsigned flags = MHD_USE_EPOLL | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME;
+    struct MHD_OptionItem options[] = {
+        { MHD_OPTION_LISTEN_SOCKET, listener, NULL },
+        { MHD_OPTION_CONNECTION_LIMIT, (intptr_t)most->connections, NULL },
+        { MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)(most->idle_ns / 1000000000), NULL },
+        { MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)most->header_bytes / 2, NULL },
+        { MHD_OPTION_END, 0, NULL },
+    };
+    return !keys_credentials(door->lane->ring)
+               ? MHD_start_daemon(flags, 0, NULL, NULL, take_request, door,
+                                  MHD_OPTION_NOTIFY_COMPLETED, end_exchange, NULL,
+                                  MHD_OPTION_ARRAY, options, MHD_OPTION_END)
+               : MHD_start_daemon(
+                     flags | MHD_USE_TLS, 0, NULL, NULL, take_request, door,
+                     MHD_OPTION_NOTIFY_COMPLETED, end_exchange, NULL, MHD_OPTION_ARRAY,
+                     options, MHD_OPTION_HTTPS_PRIORITIES, wire_priorities,
+                     MHD_OPTION_HTTPS_CERT_CALLBACK, keys_show, MHD_OPTION_END);
+}
+
 http_door *http_door_open(lane *of, int listener) {
     http_door *door = calloc(1, sizeof *door);
     if (door) {
         door->lane = of;
         door->layouts = layout_cache_create();
-        door->daemon = MHD_start_daemon(
-            MHD_USE_EPOLL | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL,
-            take_request, door, MHD_OPTION_LISTEN_SOCKET, listener,
-            MHD_OPTION_CONNECTION_LIMIT, (unsigned)of->limits->connections,
-            MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)(of->limits->idle_ns / 1000000000),
-            MHD_OPTION_CONNECTION_MEMORY_LIMIT, of->limits->header_bytes / 2,
-            MHD_OPTION_NOTIFY_COMPLETED, end_exchange, NULL, MHD_OPTION_END);
+        door->daemon = start_daemon(door, listener);
     }
     if (door && (!door->layouts || !door->daemon)) {
         layout_cache_destroy(door->layouts);

@@ -30,6 +30,7 @@ typedef struct exchange {
     size_t json_size;  /* SIZE_MAX: all of the body */
     size_t timeout_ms; /* for an inference; SIZE_MAX: none */
     trace trace;
+    const char *token; /* of its authorization, or NULL */
     /* The answer. */
     int status; /* of HTTP */
     const char *type;

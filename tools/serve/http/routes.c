@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 #include <microhttpd.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -68,13 +69,17 @@ static void finish_infer(request *done) {
     MHD_resume_connection(of->connection);
 }
 
-/* A connection that waits is not read, so that its end is not seen: asks for it. */
+/* A connection that waits is not read, so that its end is not seen: asks for it.  The
+ * end of TLS has words of its own before it. */
 static bool has_left(const request *of) {
     const exchange *from = of->front;
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(from->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    struct pollfd end = { .fd = info ? info->connect_fd : -1, .events = POLLRDHUP };
     char byte;
-    return info && recv(info->connect_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+    return keys_credentials(from->door->lane->ring)
+               ? poll(&end, 1, 0) == 1
+               : info && recv(end.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
 static void begin_infer(exchange *of, const char *model, const char *version) {

@@ -432,6 +432,17 @@ static bool read_asked(remote *of) {
     return of->asked;
 }
 
+static bool open_client(remote *of) {
+    const char *file = json_string_value(json_object_get(of->asked, "token_file"));
+    char *token = file ? token_read(file, of->words) : NULL;
+    client_place place = { of->address,
+                           json_string_value(json_object_get(of->asked, "ca")),
+                           file ? token : getenv("INGOT_PROFILE_TOKEN") };
+    of->client = file && !token ? NULL : client_open(&place, of->words);
+    free(token);
+    return of->client != NULL;
+}
+
 static int profile_there(remote *of) {
     const char *suffix = strrchr(of->model, '.');
     int format = suffix && strcmp(suffix, ".onnx") == 0  ? FORMAT_ONNX
@@ -441,8 +452,7 @@ static int profile_there(remote *of) {
     if (!format) {
         return complain(of, EXIT_UNSUPPORTED, "workers take .onnx and .pt2");
     }
-    of->client = client_open(of->address, getenv("INGOT_PROFILE_TOKEN"), of->words);
-    if (!of->client) {
+    if (!open_client(of)) {
         return complain(of, EXIT_IO, of->words);
     }
     if (!choose_backends(of, format) || !open_session(of) || !load_model(of, format) ||

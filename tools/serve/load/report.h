@@ -1,8 +1,8 @@
 /* Tables and pictures of a run of requests.  SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_TOOLS_INGOT_LOAD_LOAD_REPORT_H
-#define IG_TOOLS_INGOT_LOAD_LOAD_REPORT_H
+#ifndef IG_TOOLS_SERVE_LOAD_REPORT_H
+#define IG_TOOLS_SERVE_LOAD_REPORT_H
 
-#include "tools/ingot/load/load_wire.h"
+#include "tools/serve/load/drive.h"
 
 #include <stdio.h>
 

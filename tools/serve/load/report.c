@@ -1,5 +1,5 @@
 /* Tables and pictures of requests.  SPDX-License-Identifier: Apache-2.0 */
-#include "tools/ingot/load/load_report.h"
+#include "tools/serve/load/report.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,29 +4,24 @@
  * each is timed from when it was due: a server that stalls is charged for all requests
  * due meanwhile, also where no connection was free to carry them.
  */
-#include "tools/ingot/load/load_wire.h"
-
-#include "tools/ingot/measure/clock.h"
+#include "tools/serve/load/drive.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <netdb.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { HEAD = 16 << 10, EVENTS = 64, LINGER_SECONDS = 10 };
 
 typedef struct connection {
-    int socket; /* -1: none */
+    wire wire; /* its socket -1: none */
     bool is_busy;
     double due; /* of the request that it carries */
     size_t sent;
@@ -42,8 +37,7 @@ typedef struct loader {
     load_result *out;
     connection *all;
     size_t room; /* of samples */
-    struct sockaddr_storage to;
-    socklen_t to_size;
+    const server_address *to;
     int poll;
     double begin, end, due; /* due: of the next request, in the open loop */
     uint64_t chance;
@@ -53,41 +47,24 @@ typedef struct loader {
     char buffer[32 << 10];
 } loader;
 
-/* ---- connections ---- */
-
-static bool find_address(const char *address, struct sockaddr_storage *out,
-                         socklen_t *out_size, char *words) {
-    char host[256];
-    const char *colon = strrchr(address, ':');
-    struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *found = NULL;
-    if (!colon || colon - address >= (long)sizeof host) {
-        snprintf(words, 256, "'%.100s' is no HOST:PORT", address);
-        return false;
-    }
-    memcpy(host, address, (size_t)(colon - address));
-    host[colon - address] = '\0';
-    int failed = getaddrinfo(host, colon + 1, &hints, &found);
-    if (failed) {
-        snprintf(words, 256, "%.100s: %s", address, gai_strerror(failed));
-        return false;
-    }
-    memcpy(out, found->ai_addr, found->ai_addrlen);
-    *out_size = found->ai_addrlen;
-    freeaddrinfo(found);
-    return true;
+static double clock_seconds(void) {
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    return (double)at.tv_sec + (double)at.tv_nsec * 1e-9;
 }
 
-static int open_socket(const struct sockaddr_storage *to, socklen_t size, char *words) {
-    int yes = 1, made = socket(to->ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (made < 0 || connect(made, (const struct sockaddr *)to, size) != 0) {
-        snprintf(words, 256, "cannot connect: %s", strerror(errno));
-        if (made >= 0) {
-            close(made);
-        }
-        return -1;
+/* ---- connections ---- */
+
+/* Connects; whether the server then shows who it is goes on beside others. */
+static bool open_wire(const server_address *to, wire *out, char words[WORDS]) {
+    const wire_kind kind = { to->credentials, to->host, "http/1.1" };
+    int made = address_connect(to, words);
+    bool is_open = made >= 0 && fcntl(made, F_SETFL, O_NONBLOCK) == 0 &&
+                   wire_open(out, made, &kind);
+    if (made >= 0 && !is_open) {
+        close(made);
     }
-    setsockopt(made, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
-    return made;
+    return is_open;
 }
 
 /* ---- answers ---- */
@@ -130,38 +107,31 @@ static bool take_bytes(connection *of, const char *data, size_t size) {
 
 /* ---- one request ---- */
 
-char *load_ask(const char *address, const char *bytes, size_t size, int *out_status,
-               char words[256]) {
+char *load_ask(const server_address *to, const char *bytes, size_t size,
+               int *out_status, char words[WORDS]) {
     enum { LARGEST = 16 << 20 };
-    struct sockaddr_storage to;
-    socklen_t to_size;
     connection *of = calloc(1, sizeof *of);
-    char *all = malloc(LARGEST + 1);
+    char *all = malloc(LARGEST + 1), *body = NULL;
     size_t got = 0;
-    bool is_whole = false;
-    *words = '\0';
-    int socket = of && all && find_address(address, &to, &to_size, words)
-                     ? open_socket(&to, to_size, words)
-                     : -1;
-    if (socket >= 0 && send(socket, bytes, size, MSG_NOSIGNAL) == (ssize_t)size) {
+    bool is_whole = false,
+         is_open = of && all && address_open(to, "http/1.1", &of->wire, words);
+    if (is_open && wire_write(&of->wire, bytes, size) == (ssize_t)size) {
         ssize_t part = 1;
         while (!is_whole && got < LARGEST &&
-               (part = recv(socket, all + got, LARGEST - got, 0)) > 0) {
+               (part = wire_read(&of->wire, all + got, LARGEST - got)) > 0) {
             is_whole = take_bytes(of, all + got, (size_t)part);
             got += (size_t)part;
         }
-        if (!is_whole) {
-            snprintf(words, 256, "no whole answer from %.100s", address);
-        }
     }
-    if (socket >= 0) {
-        close(socket);
-    }
-    char *body = NULL;
     if (is_whole) {
         all[got] = '\0';
         body = strdup(strstr(all, "\r\n\r\n") + 4);
         *out_status = of->status;
+    } else if (is_open) {
+        snprintf(words, WORDS, "no whole answer from %s", to->name);
+    }
+    if (is_open) {
+        wire_close(&of->wire);
     }
     free(of);
     free(all);
@@ -194,16 +164,20 @@ static void finish_one(loader *of, connection *at, int status) {
     of->busy--;
     of->idle[of->idle_count++] = at;
     if (is_over) {
-        close(at->socket);
-        at->socket = -1;
+        wire_close(&at->wire);
     }
 }
 
-/* Sends the rest of the request. */
+/* Sends the rest of the request, once the server has shown who it is. */
 static void send_rest(loader *of, connection *at) {
+    const char *why;
+    if (!wire_shake(&at->wire, &why)) {
+        finish_one(of, at, 0);
+        return;
+    }
     while (at->sent < of->plan->size) {
-        ssize_t part = send(at->socket, of->plan->bytes + at->sent,
-                            of->plan->size - at->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+        ssize_t part = wire_write(&at->wire, of->plan->bytes + at->sent,
+                                  of->plan->size - at->sent);
         if (part < 0 && (errno == EAGAIN || errno == EINTR)) {
             return;
         }
@@ -216,13 +190,11 @@ static void send_rest(loader *of, connection *at) {
 }
 
 static bool begin_one(loader *of, connection *at, double due, char *words) {
-    if (at->socket < 0) {
-        at->socket = open_socket(&of->to, of->to_size, words);
-        struct epoll_event event = { EPOLLIN | EPOLLOUT | EPOLLET, { .ptr = at } };
-        if (at->socket < 0 ||
-            epoll_ctl(of->poll, EPOLL_CTL_ADD, at->socket, &event) != 0) {
-            return false;
-        }
+    struct epoll_event event = { EPOLLIN | EPOLLOUT | EPOLLET, { .ptr = at } };
+    if (at->wire.socket < 0 &&
+        (!open_wire(of->to, &at->wire, words) ||
+         epoll_ctl(of->poll, EPOLL_CTL_ADD, at->wire.socket, &event) != 0)) {
+        return false;
     }
     at->is_busy = true;
     at->due = due;
@@ -255,7 +227,7 @@ static bool begin_due(loader *of, char *words) {
 
 static void read_answers(loader *of, connection *at) {
     for (;;) {
-        ssize_t got = recv(at->socket, of->buffer, sizeof of->buffer, MSG_DONTWAIT);
+        ssize_t got = wire_read(&at->wire, of->buffer, sizeof of->buffer);
         if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
             return;
         }
@@ -263,8 +235,7 @@ static void read_answers(loader *of, connection *at) {
             if (at->is_busy) {
                 finish_one(of, at, 0);
             } else {
-                close(at->socket);
-                at->socket = -1;
+                wire_close(&at->wire);
             }
             return;
         }
@@ -282,10 +253,11 @@ static void turn(loader *of) {
     int count = epoll_wait(of->poll, events, EVENTS, wait > 100 ? 100 : wait);
     for (int i = 0; i < count; i++) {
         connection *at = events[i].data.ptr;
-        if (at->is_busy && (events[i].events & EPOLLOUT)) {
+        if (at->is_busy && (events[i].events & EPOLLOUT || !at->wire.is_open)) {
             send_rest(of, at);
         }
-        if (at->socket >= 0 && (events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR))) {
+        if (at->wire.socket >= 0 &&
+            (events[i].events & (EPOLLIN | EPOLLHUP | EPOLLERR))) {
             read_answers(of, at);
         }
     }
@@ -302,24 +274,22 @@ static void count_lost(loader *of) {
     for (size_t i = 0; i < of->plan->connections; i++) {
         if (of->all[i].is_busy) {
             finish_one(of, &of->all[i], 0);
-        } else if (of->all[i].socket >= 0) {
-            close(of->all[i].socket);
+        } else {
+            wire_close(&of->all[i].wire);
         }
     }
 }
 
-bool load_run(const load_plan *plan, load_result *out, char words[256]) {
-    loader of = { .plan = plan, .out = out, .chance = 1 };
+bool load_run(const load_plan *plan, load_result *out, char words[WORDS]) {
+    loader of = { .plan = plan, .to = plan->to, .out = out, .chance = 1 };
     *out = (load_result){ 0 };
     *words = '\0';
     of.all = calloc(plan->connections, sizeof *of.all);
     of.poll = epoll_create1(EPOLL_CLOEXEC);
-    bool is_good = of.all && of.poll >= 0 &&
-                   find_address(plan->address, &of.to, &of.to_size, words);
     of.idle = calloc(plan->connections, sizeof *of.idle);
-    is_good = is_good && of.idle;
+    bool is_good = of.all && of.poll >= 0 && of.idle;
     for (size_t i = 0; is_good && i < plan->connections; i++) {
-        of.all[i].socket = -1;
+        of.all[i].wire.socket = -1;
         of.idle[of.idle_count++] = &of.all[plan->connections - 1 - i];
     }
     of.begin = of.due = clock_seconds();

@@ -1,15 +1,14 @@
 /* Requests to a server over HTTP/1.1, many at once on one thread.
  * SPDX-License-Identifier: Apache-2.0 */
-#ifndef IG_TOOLS_INGOT_LOAD_LOAD_WIRE_H
-#define IG_TOOLS_INGOT_LOAD_LOAD_WIRE_H
+#ifndef IG_TOOLS_SERVE_LOAD_DRIVE_H
+#define IG_TOOLS_SERVE_LOAD_DRIVE_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "tools/serve/client/address.h"
 
 /* A run of requests. */
 typedef struct load_plan {
-    const char *address; /* "HOST:PORT" */
-    const char *bytes;   /* of a request, all of it, the same each time */
+    const server_address *to;
+    const char *bytes; /* of a request, all of it, the same each time */
     size_t size;
     double rate;        /* requests a second, whatever becomes of them; 0: closed */
     size_t connections; /* closed: each with one request; open: the most of them */
@@ -30,9 +29,9 @@ typedef struct load_result {
 } load_result;
 
 /* One request and its answer's body, NULL: `words` say why; free() it. */
-char *load_ask(const char *address, const char *bytes, size_t size, int *out_status,
-               char words[256]);
+char *load_ask(const server_address *to, const char *bytes, size_t size,
+               int *out_status, char words[WORDS]);
 /* False: `words` say why there is nothing to tell. */
-bool load_run(const load_plan *plan, load_result *out, char words[256]);
+bool load_run(const load_plan *plan, load_result *out, char words[WORDS]);
 
 #endif
