@@ -244,7 +244,7 @@ done
 rm -r "$tmp/cut" "$tmp/cut.onnx" "$tmp/cut.ingot"
 
 # One artifact for a CPU and for GPUs, whose code a stand-in for NVRTC makes.
-export INGOT_CUDA_DIR=$build/unit/nvrtc
+export INGOT_CUDA_DIR=$build/unit/cuda
 gpu=cpu:$level,cuda:sm_80,sm_90a+ptx
 check "an artifact for two families is made" 0 "$level, cuda-sm_80, cuda-sm_90a, cuda-compute_90" \
     "$ingot" compile tests/models/dlrm_onehot.ig --target "$gpu" -o "$tmp/both.ingot"

@@ -3,10 +3,12 @@
  *
  * Ranks are processes; a message is a file in the folder that the unique id names.
  * Communicators do not block: what is begun is "in progress", threads do it, and the
- * driver's stream (tests/cuda_host/driver.cc) has work until they end.  It is strict
+ * driver that stands in (tests/cuda_host/driver) has work until they end.  It is strict
  * about the config's form, and that messages begin within a group.
  * INGOT_TEST_NCCL: "stall" receives nothing, "fail" has an error after the start.
  */
+#include "driver/stand_in.h"
+
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -53,9 +55,18 @@ static thread_local std::vector<message> begun;
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
-static void hold_stream(int change) {
+static void *driver_symbol(const char *name) {
     void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    ((void (*)(int))dlsym(driver, "shim_stream_hold"))(change);
+    return dlsym(driver, name);
+}
+
+static void hold_stream(int change) {
+    ((stand_in_hold_fn *)driver_symbol("stand_in_hold"))(change);
+}
+
+/* Memory of the device, as the host sees it. */
+static char *see(const void *data) {
+    return (char *)((stand_in_see_fn *)driver_symbol("stand_in_see"))((uint64_t)data);
 }
 
 static bool is_told(const char *what) {
@@ -86,7 +97,7 @@ static void receive(communicator *comm, message m, std::string name) {
     }
     if (!comm->stops) {
         std::ifstream file(name, std::ios::binary);
-        file.read((char *)m.data, (std::streamsize)m.count);
+        file.read(see(m.data), (std::streamsize)m.count);
         if (file.gcount() != (std::streamsize)m.count || file.get() != EOF) {
             abort(); /* the ranks say different sizes: the real one would hang */
         }
@@ -205,12 +216,14 @@ EXPORT int ncclGroupEnd() {
     }
     communicator *comm = all[0].comm;
     comm->state = IN_PROGRESS;
+    ((stand_in_drain_fn *)driver_symbol("stand_in_drain"))();
     comm->threads.emplace_back([comm, all] {
         nap();
         for (const message &m : all) {
             if (m.is_sent) {
                 int number = comm->sent[(size_t)m.rank]++;
-                write_file(name_of(comm, comm->rank, m.rank, number), m.data, m.count);
+                write_file(name_of(comm, comm->rank, m.rank, number), see(m.data),
+                           m.count);
                 continue;
             }
             int number = comm->received[(size_t)m.rank]++;

@@ -10,7 +10,7 @@ static void build_libraries(void) {
     if (cuda_find_compiler()) {
         nccl = cuda_library_build(
             "#include \"" INGOT_SOURCE_DIR "/tests/cuda_host/nccl.cc\"\n", "-ldl");
-        (void)cuda_open_driver();
+        (void)cuda_open_stand_ins();
         setenv("INGOT_NCCL_LIBRARY", nccl.path, 1);
     }
 }

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The plan is resolved by the plainest means (a buffer an alloc, launches in order).
- * What runs a launch - the interpreter of kernel form, the host shim, a GPU - is the
+ * What runs a launch - the interpreter of kernel form, a GPU, the stand-ins - is the
  * test's choice.
  */
 #ifndef IG_TESTS_UNIT_CUDA_CUDA_CASE_H
@@ -80,11 +80,9 @@ typedef struct cuda_text {
 } cuda_text;
 void cuda_case_check(const cuda_text *text, cuda_run *run);
 
-/* Runs launches by the interpreter of kernel form, in lockstep, races checked. */
+/* By the interpreter of kernel form, in lockstep, races checked: one launch, or all. */
+ig_status cuda_interpret_launch(cuda_case *c, const cuda_launch *l);
 cuda_run cuda_run_interpreter;
-
-/* The case's kernels and the host shim. */
-cuda_library cuda_case_build(cuda_case *c);
 
 /* ---- texts that several tests run ---- */
 

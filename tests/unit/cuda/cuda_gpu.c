@@ -1,4 +1,4 @@
-/* Launches of a case through runtime/cuda; see the header.
+/* Launches of a case through NVRTC and runtime/cuda; see the header.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/cuda/cuda_gpu.h"
 
@@ -57,8 +57,6 @@ const ig_target *cuda_gpu_target(void) {
 
 /* ---- code ---- */
 
-typedef ig_status load_fn(device_case *d);
-
 static ig_status load_cubin(device_case *d) {
     cuda_case *c = d->c;
     void *state = NULL;
@@ -77,22 +75,6 @@ static ig_status load_cubin(device_case *d) {
     ig_str code = ig_writer_str(&cubin);
     ig_code_source from = { .bytes = code.data, .size = code.size, .file = -1 };
     return d->gpu->verbs->load(d->gpu, &from, &d->image, &message);
-}
-
-/* The image of the driver without a GPU is the path of a library. */
-static ig_status load_library(device_case *d) {
-    cuda_library library = cuda_case_build(d->c);
-    ig_code_source source = { .bytes = library.path,
-                              .size = strlen(library.path) + 1,
-                              .file = -1 };
-    ig_device_kernel found; /* which opens the library */
-    ig_kernel_id id = { d->c->launches[0].kernel->name, 0 };
-    ig_status status = d->gpu->verbs->load(d->gpu, &source, &d->image, &message);
-    status = status == IG_OK
-                 ? d->gpu->verbs->find(d->gpu, &d->image, id, &found, &message)
-                 : status;
-    cuda_library_remove(&library);
-    return status;
 }
 
 /* ---- running ---- */
@@ -165,23 +147,47 @@ static void close_device(device_case *d) {
     ig_cuda_close(d->gpu);
 }
 
-static ig_status run_launches(cuda_case *c, device_case *d, load_fn *load) {
+/* Held against the interpreter's launch on the host's memory. */
+static ig_status check_launch(device_case *d, const cuda_launch *l) {
+    cuda_case *c = d->c;
+    IG_TRY(cuda_interpret_launch(c, l));
+    for (size_t i = 0; i < c->roots.count; i++) {
+        const ig_kernel_buffer *root = c->roots.items[i];
+        size_t size = (size_t)root->bytes;
+        char *got = malloc(size + 1);
+        IG_TRY(ig_queue_read(d->queue, got, d->buffers[i], root->bytes));
+        bool is_same = size == 0 || memcmp(got, root->data, size) == 0;
+        free(got);
+        if (!is_same) {
+            snprintf(c->last, sizeof c->last,
+                     "'%s' leaves other bits in buffer %zu than the interpreter",
+                     l->kernel->name, i);
+            return IG_INTERNAL;
+        }
+    }
+    return IG_OK;
+}
+
+static ig_status run_launches(cuda_case *c, device_case *d, bool is_checked) {
     IG_TRY(open_device(d, c));
-    IG_TRY(load(d));
+    IG_TRY(load_cubin(d));
     for (uint32_t i = 0; i < c->launch_count; i++) {
         IG_TRY(launch(d, &c->launches[i]));
+        if (is_checked) {
+            IG_TRY(check_launch(d, &c->launches[i]));
+        }
     }
     return copy_buffers(d, false);
 }
 
-static ig_status run_device(cuda_case *c, load_fn *load) {
+static ig_status run_device(cuda_case *c, bool is_checked) {
     device_case d;
     words[0] = '\0';
-    c->report.operand = -1;
-    ig_status status = run_launches(c, &d, load);
+    ig_status status = run_launches(c, &d, is_checked);
     if (status != IG_OK && words[0]) {
         snprintf(c->last, sizeof c->last, "%s", words);
     }
+    c->report.operand = -1;
     if (status == IG_OK && d.queue->has_report) {
         c->report = d.queue->report.kernel;
     }
@@ -190,9 +196,9 @@ static ig_status run_device(cuda_case *c, load_fn *load) {
 }
 
 ig_status cuda_run_gpu(cuda_case *c) {
-    return run_device(c, load_cubin);
+    return run_device(c, false);
 }
 
-ig_status cuda_run_driver(cuda_case *c) {
-    return run_device(c, load_library);
+ig_status cuda_run_checked(cuda_case *c) {
+    return run_device(c, true);
 }

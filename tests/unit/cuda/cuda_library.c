@@ -1,4 +1,5 @@
-/* C++ compiled on this machine.  SPDX-License-Identifier: Apache-2.0 */
+/* The stand-ins for CUDA; C++ compiled on this machine.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/cuda/cuda_library.h"
 
 #include "tests/unit/unit.h"
@@ -50,15 +51,20 @@ void cuda_library_remove(const cuda_library *library) {
     rmdir(library->folder);
 }
 
-bool cuda_open_driver(void) {
+static void *driver;
+
+bool cuda_open_stand_ins(void) {
     if (!cuda_has_compiler()) {
         return false;
     }
-    cuda_library driver = cuda_library_build("#include \"" INGOT_SOURCE_DIR
-                                             "/tests/cuda_host/driver.cc\"\n",
-                                             "-Wl,-soname,libcuda.so.1 -ldl");
-    void *opened = dlopen(driver.path, RTLD_NOW | RTLD_LOCAL);
-    cuda_library_remove(&driver);
-    CHECK_MSG(opened != NULL, "%s", dlerror());
+    setenv("INGOT_CUDA_DIR", INGOT_BINARY_DIR "/unit/cuda", 1);
+    driver = dlopen(INGOT_BINARY_DIR "/unit/cuda/libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    CHECK_MSG(driver != NULL, "%s", dlerror());
     return true;
+}
+
+void *cuda_stand_in(const char *name) {
+    void *symbol = dlsym(driver, name);
+    CHECK_MSG(symbol != NULL, "%s", dlerror());
+    return symbol;
 }

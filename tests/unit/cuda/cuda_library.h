@@ -1,5 +1,5 @@
-/* C++ compiled on this machine: kernels with the host shim, and the driver without a
- * GPU.  SPDX-License-Identifier: Apache-2.0 */
+/* The stand-ins for CUDA (tests/cuda_host), and C++ compiled on this machine.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_TESTS_UNIT_CUDA_CUDA_LIBRARY_H
 #define IG_TESTS_UNIT_CUDA_CUDA_LIBRARY_H
 
@@ -17,9 +17,11 @@ bool cuda_has_compiler(void);
 cuda_library cuda_library_build(const char *text, const char *flags);
 void cuda_library_remove(const cuda_library *library);
 
-/* Makes tests/cuda_host/driver.cc the CUDA driver of this process: a library that is
- * open is found by its soname.  False, counted as a skip, where there is no C++
- * compiler. */
-bool cuda_open_driver(void);
+/* Makes the stand-ins of tests/cuda_host the CUDA driver and the NVRTC of this process:
+ * a library that is open is found by its soname.  False, counted as a skip, where there
+ * is no C++ compiler. */
+bool cuda_open_stand_ins(void);
+/* A function of stand_in.h in the driver. */
+void *cuda_stand_in(const char *name);
 
 #endif

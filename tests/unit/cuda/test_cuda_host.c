@@ -1,97 +1,39 @@
-/* The emitted CUDA text itself, compiled by the system's C++ compiler behind the host
- * shim, with a real thread for each thread of a block, against the interpreter of the
- * tensor graph.
+/* The emitted CUDA text itself, compiled and run by the stand-ins for NVRTC and the
+ * driver through runtime/cuda: each launch against the interpreter of kernel form, and
+ * all of them against that of the tensor graph.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "tests/unit/cuda/cuda_case.h"
-
-#include <dlfcn.h>
-
-/* As in tests/cuda_host/shim.h and the emitter's preamble. */
-typedef struct shim_report {
-    int64_t operand, position, value;
-    int lock, unused;
-} shim_report;
-
-typedef struct shim_launch {
-    void *kernel;
-    int64_t grid;
-    int threads;
-    void *const *buffers;
-    const int64_t *params;
-    shim_report *report;
-} shim_launch;
-
-typedef int shim_run(const shim_launch *launch);
-
-/* ---- running ---- */
-
-static void run_launch(cuda_case *c, void *library, const cuda_launch *l) {
-    void *buffers[CUDA_CASE_BUFFERS];
-    shim_report report = { .operand = -1 };
-    shim_launch launch = { .kernel = dlsym(library, l->kernel->name),
-                           .grid = l->grid,
-                           .threads = (int)l->threads,
-                           .buffers = buffers,
-                           .params = l->params,
-                           .report = &report };
-    void *symbol = dlsym(library, "shim_run");
-    shim_run *run = NULL;
-    memcpy(&run, &symbol, sizeof run);
-    CHECK_MSG(launch.kernel && run, "%s", dlerror());
-    for (uint32_t i = 0; i < l->buffer_count; i++) {
-        buffers[i] = l->buffers[i].data;
-    }
-    CHECK_INT(run(&launch), 0);
-    if (report.operand >= 0) {
-        c->report = (ig_kernel_report_v0){ report.operand, report.position,
-                                           report.value };
-    }
-}
-
-static ig_status run_shim(cuda_case *c) {
-    cuda_library library = cuda_case_build(c);
-    void *opened = dlopen(library.path, RTLD_NOW | RTLD_LOCAL);
-    cuda_library_remove(&library);
-    CHECK_MSG(opened != NULL, "%s", dlerror());
-    for (uint32_t i = 0; i < c->launch_count; i++) {
-        uint32_t threads = c->launches[i].threads;
-        CHECK_MSG(threads >= 32 || threads == 1, "blocks of %u threads", threads);
-        run_launch(c, opened, &c->launches[i]);
-    }
-    dlclose(opened);
-    return IG_OK;
-}
+#include "tests/unit/cuda/cuda_gpu.h"
 
 static void check(const char *text, const int64_t *extents, int64_t bound) {
-    cuda_case_check(&(cuda_text){ text, extents, bound, NULL }, run_shim);
+    cuda_case_check(&(cuda_text){ text, extents, bound, NULL }, cuda_run_checked);
 }
 
 /* ---- templates ---- */
 
 TEST(gemm) {
-    if (cuda_has_compiler()) {
-        cuda_check_gemm(run_shim, (int64_t[]){ 70, 35, 67 }, "relu %1");
-        cuda_check_gemm(run_shim, (int64_t[]){ 1, 16, 130 }, "mul %1, %r");
+    if (cuda_open_stand_ins()) {
+        cuda_check_gemm(cuda_run_checked, (int64_t[]){ 70, 35, 67 }, "relu %1");
+        cuda_check_gemm(cuda_run_checked, (int64_t[]){ 1, 16, 130 }, "mul %1, %r");
     }
 }
 END_TEST
 
 TEST(gemm_with_a_long_epilogue) {
-    if (cuda_has_compiler()) {
-        cuda_check_gemm(run_shim, (int64_t[]){ 17, 9, 24 }, "sigmoid %1");
+    if (cuda_open_stand_ins()) {
+        cuda_check_gemm(cuda_run_checked, (int64_t[]){ 17, 9, 24 }, "sigmoid %1");
     }
 }
 END_TEST
 
 TEST(no_rows) {
-    if (cuda_has_compiler()) {
-        cuda_check_gemm(run_shim, (int64_t[]){ 0, 9, 24 }, "relu %1");
+    if (cuda_open_stand_ins()) {
+        cuda_check_gemm(cuda_run_checked, (int64_t[]){ 0, 9, 24 }, "relu %1");
     }
 }
 END_TEST
 
 TEST(dot) {
-    if (cuda_has_compiler()) {
+    if (cuda_open_stand_ins()) {
         check("module @t {\n"
               "  graph @main(%x: f32[B, 37], %w: f32[3, 37]) -> (f32[B, 3] \"y\") {\n"
               "    %0 = matmul %x, %w {transpose_b} : f32[B, 3]\n"
@@ -102,11 +44,11 @@ TEST(dot) {
 END_TEST
 
 TEST(bags) {
-    if (cuda_has_compiler()) {
-        cuda_check_bag(run_shim,
+    if (cuda_open_stand_ins()) {
+        cuda_check_bag(cuda_run_checked,
                        (cuda_bag){ 11, 64, 40, 19, "operands = [1], pool = [sum]" });
         cuda_check_bag(
-            run_shim,
+            cuda_run_checked,
             (cuda_bag){
                 5, 3, 40, 9,
                 "operands = [1], pool = [mean], padding = [3], empty = [nan]" });
@@ -115,21 +57,21 @@ TEST(bags) {
 END_TEST
 
 TEST(tables_of_every_format) {
-    if (cuda_has_compiler()) {
-        cuda_check_tables(run_shim);
+    if (cuda_open_stand_ins()) {
+        cuda_check_tables(cuda_run_checked);
     }
 }
 END_TEST
 
 TEST(interaction) {
-    if (cuda_has_compiler()) {
-        cuda_check_interaction(run_shim, 3, 27, 64);
+    if (cuda_open_stand_ins()) {
+        cuda_check_interaction(cuda_run_checked, 3, 27, 64);
     }
 }
 END_TEST
 
 TEST(elementwise) {
-    if (cuda_has_compiler()) {
+    if (cuda_open_stand_ins()) {
         check(
             "module @t {\n"
             "  graph @main(%x: f32[B, 7], %y: f32[7], %z: f32[B, 1]) -> (f32[B, 7] \"y\", f32[7, B] \"t\") {\n"
@@ -168,7 +110,7 @@ static void check_casts(const char *arguments, const char *statements) {
 }
 
 TEST(casts_of_floats) {
-    if (cuda_has_compiler()) {
+    if (cuda_open_stand_ins()) {
         check_casts("%y: f32[B], %z: f32[B]", "    %a = mul %y, %y : f32[B]\n"
                                               "    %x = div %z, %a : f32[B]\n");
         check_casts("%y: f64[B], %z: f64[B]", "    %a = mul %y, %y : f64[B]\n"
@@ -178,7 +120,7 @@ TEST(casts_of_floats) {
 END_TEST
 
 TEST(casts_of_integers) {
-    if (cuda_has_compiler()) {
+    if (cuda_open_stand_ins()) {
         check_casts("%y: i64[B], %z: i64[B]", "    %a = mul %y, %z : i64[B]\n"
                                               "    %x = sub %z, %a : i64[B]\n");
         check_casts("%y: i16[B], %z: i16[B]", "    %x = mul %z, %y : i16[B]\n");
@@ -188,7 +130,7 @@ TEST(casts_of_integers) {
 END_TEST
 
 TEST(integers) {
-    if (cuda_has_compiler()) {
+    if (cuda_open_stand_ins()) {
         check(
             "module @t {\n"
             "  graph @main(%x: i32[B], %y: i32[B]) -> (i32[B], i32[B], i32[B], i32[B], i32[B], i32[B]) {\n"
@@ -203,14 +145,14 @@ END_TEST
 
 /* All templates together, on one plan. */
 TEST(a_whole_dlrm) {
-    if (cuda_has_compiler()) {
-        cuda_check_model(run_shim, "dlrm_onehot", 5);
+    if (cuda_open_stand_ins()) {
+        cuda_check_model(cuda_run_gpu, "dlrm_onehot", 5);
     }
 }
 END_TEST
 
 TEST(an_id_out_of_range_is_reported) {
-    if (!cuda_has_compiler()) {
+    if (!cuda_open_stand_ins()) {
         return;
     }
     cuda_case c;
@@ -225,7 +167,7 @@ TEST(an_id_out_of_range_is_reported) {
     cuda_case_lower(&c);
     ig_tensor_set_i64(&c.inputs[0], 7, 9);
     ig_tensor_set_i64(&c.inputs[0], 40, -1);
-    cuda_case_run(&c, run_shim);
+    cuda_case_run(&c, cuda_run_checked);
     CHECK_INT(c.report.operand, 1);
     CHECK_INT(c.report.position, 7);
     CHECK_INT(c.report.value, 9);

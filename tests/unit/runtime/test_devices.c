@@ -1,5 +1,5 @@
 /* What device.h promises, held against every device: the CPU, null, and CUDA on the
- * driver without a GPU (tests/cuda_host/driver.cc).
+ * driver that stands in (tests/cuda_host).
  * SPDX-License-Identifier: Apache-2.0
  *
  * A new device is one more row of `rows`: how to open it, and its code of the kernel
@@ -11,6 +11,7 @@
 #include "runtime/null/null.h"
 #include "runtime/program/program.h"
 #include "runtime/session/session.h"
+#include "tests/cuda_host/nvrtc/build.h"
 #include "tests/unit/cuda/cuda_library.h"
 #include "tests/unit/runtime/runtime_case.h"
 #include "tests/unit/unit.h"
@@ -41,7 +42,7 @@ typedef struct device_case {
 
 /* ---- the devices ---- */
 
-static cuda_library gather_library; /* as an image; path "" without a C++ compiler */
+static build gather_image; /* no bytes without a C++ compiler */
 
 static const char gather_text[] =
     "struct ig_kernel_report { long long operand, position, value; int lock, unused; };\n"
@@ -60,22 +61,15 @@ static const char gather_text[] =
     "}\n";
 
 /* In the process that makes those of the tests. */
-static void build_libraries(void) {
-    char text[sizeof gather_text + 512];
-    if (!cuda_find_compiler()) {
-        return;
+static void build_images(void) {
+    if (cuda_find_compiler()) {
+        gather_image = build_library(gather_text, "sm_90");
+        cuda_open_stand_ins();
     }
-    snprintf(text, sizeof text,
-             "#include \"" INGOT_SOURCE_DIR "/tests/cuda_host/shim.h\"\n%s",
-             gather_text);
-    gather_library = cuda_library_build(text, "");
-    cuda_open_driver();
 }
 
-static void remove_libraries(void) {
-    if (gather_library.path[0]) {
-        cuda_library_remove(&gather_library);
-    }
+static void drop_images(void) {
+    build_drop(&gather_image);
 }
 
 static bool open_cpu(device_case *d) {
@@ -96,14 +90,14 @@ static bool open_null(device_case *d) {
 
 static bool open_cuda(device_case *d) {
     const ig_message message = { d->words, sizeof d->words };
-    if (!gather_library.path[0]) {
-        unit_skip("CUDA on the driver without a GPU: no C++ compiler");
+    if (!gather_image.bytes) {
+        unit_skip("CUDA on the driver that stands in: no C++ compiler");
         return false;
     }
     ig_status status = ig_cuda_open(0, &d->device, &message);
     CHECK_MSG(status == IG_OK, "%s", d->words);
-    d->code = (ig_code_source){ .bytes = gather_library.path,
-                                .size = strlen(gather_library.path) + 1,
+    d->code = (ig_code_source){ .bytes = gather_image.bytes,
+                                .size = gather_image.size,
                                 .file = -1 };
     d->computes = true;
     return true;
@@ -633,7 +627,7 @@ static void add_for_each_device(TCase *tcase) {
                                    the_first_report_counts,
                                    workers_share_a_phase,
                                    code_is_copied_and_found };
-    tcase_add_unchecked_fixture(tcase, build_libraries, remove_libraries);
+    tcase_add_unchecked_fixture(tcase, build_images, drop_images);
     for (size_t i = 0; i < IG_COUNT_OF(tests); i++) {
         tcase_add_loop_test(tcase, tests[i], 0, (int)IG_COUNT_OF(rows));
     }
