@@ -228,6 +228,19 @@ print(len(os.listdir(os.environ["INGOT_CACHE_DIR"] + "/models")))
         self.assertIn("_linalg_svd", "".join(ingot.dynamo._told))  # all missing, at once
         self.assertEqual(len(ingot.dynamo._told), 1)
 
+    def test_open_views_that_share_memory(self):
+        """AOTAutograd has no base for them, with any backend: storage of an open size."""
+        def change(x, y):
+            x.add_(1)
+            return y * 2
+
+        storage = torch.arange(8.0).untyped_storage()
+        x, y = (torch.empty(0).set_(storage, first, (4,), (1,)) for first in (0, 2))
+        with torch.no_grad():
+            result = torch.compile(change, backend="ingot", dynamic=True)(x, y)
+        self.assertEqual(result.tolist(), [6, 8, 8, 10])
+        self.assertEqual(x.tolist(), [1, 2, 3, 4])
+
     def test_each_graph_that_runs_eagerly_is_told(self):
         def first(x):
             return torch.linalg.eigvalsh(x)

@@ -483,12 +483,19 @@ def backend(module, example_inputs, **options):
         return compile_graph(graph_module, example_inputs, static - changed,
                              graph_module.forward)
 
-    if torch.is_grad_enabled() and any(x.requires_grad for x in tensors):
-        return _compile_gradients(module, example_inputs, compile_graph)
-    traced = _trace_once(module, example_inputs)
+    needs_gradients = torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
+    traced = None if needs_gradients else _trace_once(module, example_inputs)
     if traced:
         return compile_graph(traced, example_inputs, static, module.forward)
-    return aot_module_simplified(module, example_inputs, fw_compiler=compile_functional)
+    try:
+        if needs_gradients:
+            return _compile_gradients(module, example_inputs, compile_graph)
+        return aot_module_simplified(module, example_inputs, fw_compiler=compile_functional)
+    except RuntimeError as error:
+        if type(error) is not RuntimeError:  # dynamo's own begin anew, or say more
+            raise
+        _tell_once(f"AOTAutograd: {error}", module)  # as of open views that share memory
+        return module.forward
 
 
 if "ingot" not in torch._dynamo.list_backends():  # of a wheel torch finds the entry point
