@@ -228,6 +228,21 @@ class Opening(unittest.TestCase):
             with self.assertRaises(ingot.InvalidError):
                 ingot.load(path).save(path)
 
+    def test_names_of_files_are_any_bytes(self):
+        with tempfile.TemporaryDirectory() as folder:
+            name = os.path.join(folder, "\udcff")
+            ingot.compile(models.ADD).save(name + ".ingot")
+            self.assertEqual(os.listdir(os.fsencode(folder)), [b"\xff.ingot"])
+            for opened in (ingot.load(name + ".ingot"), ingot_runtime.Program(name + ".ingot")):
+                x = np.ones((1, 3), "f4")
+                np.testing.assert_array_equal(opened(x, x), x + x)
+            with open(name + ".ig", "wb") as file:
+                file.write(models.ADD)
+            np.testing.assert_array_equal(ingot.compile(name + ".ig")(x, x), x + x)
+            for call in (ingot.compile, ingot.load, ingot_runtime.Program):
+                with self.assertRaises(ingot.FileError):
+                    call(name + ".none")
+
     def test_errors_are_exceptions_of_two_kinds(self):
         for make, kinds, words in (
                 (lambda: ingot.compile("/nothing.onnx"), (ingot.FileError, OSError), "nothing"),

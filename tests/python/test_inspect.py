@@ -130,6 +130,14 @@ class Telling(unittest.TestCase):
                 ("m.pt/code/a.py:8: in 'M.forward': operator aten::b is not", "m.pt/code/a.py",
                  None, "aten::b"),
                 ("<memory>:3:7: expected a name", "<memory>", None, None),
+                ("m.onnx: node 25 'add' (Add) of 'div', 'mul': no", "m.onnx", 25, "Add"),
+                ("node 1 (Div): an integer is divided by zero", None, 1, "Div"),
+                ("input 'x' of node 3 (Gather): element 0 is 9", None, 3, "Gather"),
+                ("m.pt: code/a.py:14: in 'f': node (aten::split): no", "m.pt", None,
+                 "aten::split"),
+                ("input 'x' must be f32[N], but was given i8[1]: no", None, None, None),
+                ("m.onnx: node 3 'fc' (Foo): operator com.acme::Foo is not known", "m.onnx", 3,
+                 "Foo"),
                 ("m.pt: in 'forward': these inputs have no value", "m.pt", None, None)):
             (one,) = ingot.Error(text).diagnostics
             self.assertEqual((one.file, one.node, one.operator), (file, node, operator))

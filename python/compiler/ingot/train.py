@@ -218,7 +218,7 @@ class Trainer:
         how = _Options(size=ctypes.sizeof(_Options), message_size=len(text), threads=threads,
                        message=ctypes.cast(text, ctypes.c_char_p))
         if self._source is None:
-            status = lib.ig_trainer_open(os.fspath(model).encode(), how,
+            status = lib.ig_trainer_open(os.fsencode(model), how,
                                          ctypes.byref(self._trainer))
         else:
             parts = (ctypes.c_void_p * len(_PARTS))(*[self._compile(p) for p in _PARTS])

@@ -27,6 +27,7 @@ typedef struct request {
     const char **inputs;        /* room for the statements */
     PyObject *progress;         /* callable(stage, done, total), or NULL */
     const char *artifact;       /* where a file is to be written */
+    PyObject *paths[3];         /* bytes of path, cache_folder, artifact; or NULL */
     const char *stage, *format; /* of a dump */
     PyObject *arguments;        /* of a call: a list of values (values.h), or NULL */
     ig_train_options train;     /* of a training: `loss` is not NULL */
@@ -54,6 +55,16 @@ static const char **list_of_texts(PyObject *list, size_t *out_count) {
     return texts;
 }
 
+/* "O&" of a path or None: its bytes, which are the file system's; the request keeps
+ * them. */
+static int take_path(PyObject *value, void *out) {
+    return value && value != Py_None ? PyUnicode_FSConverter(value, out) : 1;
+}
+
+static const char *path_text(PyObject *bytes) {
+    return bytes ? PyBytes_AsString(bytes) : NULL;
+}
+
 static int read_request(PyObject *args, PyObject *kwargs, request *out) {
     static char *names[] = {
         "path",   "data",         "inputs",      "entry",     "resource",
@@ -68,15 +79,18 @@ static int read_request(PyObject *args, PyObject *kwargs, request *out) {
                       .compile = { .size = sizeof out->compile },
                       .train = { .size = sizeof out->train } };
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "|$zz#OzzzppppzLOzpzzOzOzdOO", names, &out->path, &out->bytes,
-            &out->size, &inputs, &out->import.entry, &out->import.resource,
-            &out->compile.target, &isolate, &torch_empty, &clamp, &no_cache,
-            &out->cache_folder, &out->memory_limit, &progress, &out->artifact,
-            &reference, &out->stage, &out->format, &out->arguments, &out->train.loss,
-            &optimizers, &out->part, &out->train.clip_norm, &out->weights,
-            &out->values)) {
+            args, kwargs, "|$O&z#OzzzppppO&LOO&pzzOzOzdOO", names, take_path,
+            &out->paths[0], &out->bytes, &out->size, &inputs, &out->import.entry,
+            &out->import.resource, &out->compile.target, &isolate, &torch_empty, &clamp,
+            &no_cache, take_path, &out->paths[1], &out->memory_limit, &progress,
+            take_path, &out->paths[2], &reference, &out->stage, &out->format,
+            &out->arguments, &out->train.loss, &optimizers, &out->part,
+            &out->train.clip_norm, &out->weights, &out->values)) {
         return -1;
     }
+    out->path = path_text(out->paths[0]);
+    out->cache_folder = path_text(out->paths[1]);
+    out->artifact = path_text(out->paths[2]);
     out->progress = progress == Py_None ? NULL : progress;
     out->compile.isolate = isolate;
     out->compile.torch_empty = torch_empty;
@@ -97,6 +111,9 @@ static int read_request(PyObject *args, PyObject *kwargs, request *out) {
 static void free_request(request *r) {
     free((void *)r->inputs);
     free((void *)r->optimizers);
+    for (size_t i = 0; i < sizeof r->paths / sizeof *r->paths; i++) {
+        Py_CLEAR(r->paths[i]);
+    }
 }
 
 /* ---- while it works ---- */
@@ -131,9 +148,14 @@ static void raise_status(const request *r, ig_status status) {
     const char *name = status <= IG_INTERNAL && names[status] ? names[status] : "Error";
     PyObject *module = PyImport_ImportModule("ingot_runtime");
     PyObject *class = module ? PyObject_GetAttrString(module, name) : NULL;
-    if (class) {
-        PyErr_SetString(class, *messages ? messages : ig_status_text(status));
+    const char *said = *messages ? messages : ig_status_text(status);
+    PyObject *text = class ? PyUnicode_DecodeUTF8(said, (Py_ssize_t)strlen(said),
+                                                  "surrogateescape")
+                           : NULL; /* names of files may be any bytes */
+    if (text) {
+        PyErr_SetObject(class, text);
     }
+    Py_XDECREF(text);
     Py_XDECREF(class);
     Py_XDECREF(module);
 }
@@ -359,9 +381,15 @@ static PyObject *interpret_model(PyObject *self, PyObject *args, PyObject *kwarg
 }
 
 static PyObject *model_format(PyObject *self, PyObject *path) {
-    const char *text = PyUnicode_AsUTF8AndSize(path, NULL);
+    PyObject *bytes = NULL;
     (void)self;
-    return text ? PyUnicode_FromString(ig_model_format(text)) : NULL;
+    if (!PyUnicode_FSConverter(path, &bytes)) {
+        return NULL;
+    }
+    const char *text = PyBytes_AsString(bytes);
+    PyObject *out = text ? PyUnicode_FromString(ig_model_format(text)) : NULL;
+    Py_DECREF(bytes);
+    return out;
 }
 
 static PyObject *build_info(PyObject *self, PyObject *unused) {

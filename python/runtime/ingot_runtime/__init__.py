@@ -14,19 +14,22 @@ Diagnostic = namedtuple("Diagnostic", "text hint file node operator")
 Diagnostic.__doc__ = """One message of an error: its text, and advice; the file, the node (its number, or \
 its name where it has no number) and its operator, where the text says them.  What is not said is None."""
 
-# "m.onnx: node 3 'fc' (Gemm): …", "m.pt2: node 'linear': operator aten::linear …",
-# "m.pt/code/x.py:8: in 'M.forward': operator aten::linear …"
-_PLACE = (r"([^\s:][^:]*)(?::\d+)*(?:: in '[^']*')?"
-          r"(?:: node (?:(\d+)(?: '[^']*')?(?: \(([^)]*)\))?|'([^']*)'))?: (?:operator ([\w.:]+))?")
+# "m.onnx: node 3 'fc' (Gemm) of 'x', 'w': …", "m.pt/code/x.py:8: in 'M.forward': operator
+# aten::linear …"; messages of a run name no file: "input 'ids' of node 3 (Gather): …".
+_FILE = r"(?!node |input '|args\[)([^\s:][^:]*)(?::\d+)*: "
+_NODE = r"\bnode (?:(?:(\d+)(?: '[^']*')?|'([^']*)')(?: \(([^)]*)\))?|\(([^)]*)\))"
+_OPERATOR = r"\boperator ([\w.]+(?:::[\w.]+)?)"
 
 
 def _diagnostic_of(lines):
     import re
-    place = re.match(_PLACE, lines[0])
-    file, number, kind, name, operator = place.groups() if place else (None,) * 5
-    node = int(number) if number else name
+    file, place, named = (re.match(_FILE, lines[0]), re.search(_NODE, lines[0]),
+                          re.search(_OPERATOR, lines[0]))
+    number, name, *kinds = place.groups() if place else (None,) * 4
+    kind = kinds[0] or kinds[1] or (named and named[1])
     hints = [line.strip().removeprefix("hint: ") for line in lines[1:]]
-    return Diagnostic(lines[0], " ".join(hints) or None, file, node, kind or operator)
+    return Diagnostic(lines[0], " ".join(hints) or None, file and file[1],
+                      int(number) if number else name, kind or None)
 
 
 def _diagnostics(error):

@@ -30,14 +30,18 @@ enum { EXCEPTIONS = sizeof exception_rows / sizeof *exception_rows };
 static PyObject *error, *exceptions[EXCEPTIONS];
 
 void raise_status(ig_status status, const char *message) {
+    PyObject *class = error;
     for (size_t i = 0; i < EXCEPTIONS; i++) {
-        if (exception_rows[i].status == status) {
-            PyErr_SetString(exceptions[i],
-                            message && *message ? message : ig_status_text(status));
-            return;
-        }
+        class = exception_rows[i].status == status ? exceptions[i] : class;
     }
-    PyErr_Format(error, "status %d: %s", (int)status, message ? message : "");
+    const char *said = message && *message ? message : ig_status_text(status);
+    /* Names of files may be any bytes. */
+    PyObject *text = PyUnicode_DecodeUTF8(said, (Py_ssize_t)strlen(said),
+                                          "surrogateescape");
+    if (text) {
+        PyErr_SetObject(class, text);
+        Py_DECREF(text);
+    }
 }
 
 void raise_argument(const char *message) {
