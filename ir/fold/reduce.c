@@ -203,7 +203,7 @@ static ig_status reduce_one(ig_eval *eval, const ig_op *op, const reduction *r,
 static ig_status read_axes(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                            uint64_t *out_mask) {
     const ig_attr *attr = &op->attrs[IG_reduce_axes];
-    bool by_operand = op->operand_count > 1;
+    bool by_operand = op->operand_count > 1, keep = ig_attr_int(op, IG_reduce_keep, 0);
     int64_t count = by_operand ? in[1]->count : attr->count;
     uint32_t rank = in[0]->rank;
     *out_mask = 0;
@@ -211,8 +211,12 @@ static ig_status read_axes(ig_eval *eval, const ig_op *op, const ig_tensor *cons
         int64_t axis = by_operand ? ig_tensor_get_i64(in[1], i) : attr->as.ints[i];
         axis += axis < 0 ? rank : 0;
         if (axis < 0 || axis >= rank) {
-            return FOLD_ERROR(eval, op,
-                              "reduce: axis %lld is outside of a tensor of rank %u",
+            return FOLD_ERROR(eval, op, "axis %lld of %u is not there, or named twice",
+                              (long long)axis, rank);
+        }
+        if (by_operand && !keep && (*out_mask >> axis & 1) &&
+            op->results[0].type->rank + count == rank) {
+            return FOLD_ERROR(eval, op, "axis %lld of %u is not there, or named twice",
                               (long long)axis, rank);
         }
         *out_mask |= (uint64_t)1 << axis;

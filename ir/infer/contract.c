@@ -107,17 +107,20 @@ static ig_status read_axes(const ig_op *op, uint32_t rank, uint64_t *out_mask,
         IG_TRY(ig_check_int(op, 1));
         IG_TRY(ig_check_rank(op, 1, 1));
         bool has_count = ig_dim_known(ig_operand_type(op, 1)->dims[0], &count);
-        if (!has_count && ig_attr_int(op, IG_reduce_keep, 0)) {
-            *out_known = false; /* the rank stays, whatever is reduced */
-            *out_count = 1;
+        bool keeps = ig_attr_int(op, IG_reduce_keep, 0) != 0;
+        *out_known = has_count && count <= IG_TENSOR_RANK &&
+                     (count == 0 || ig_operand_dims(op, 1, count, &value));
+        if (!*out_known && keeps) {
+            *out_count = 1; /* the rank stays, whatever is reduced */
             return IG_OK;
         }
-        if (!has_count || count > rank) {
+        if (!*out_known && (!has_count || count > rank)) {
             return INFER_FAIL(op, IG_UNSUPPORTED,
-                              "operand 1 is %s: not as many axes as can be reduced",
-                              ig_operand_text(op, 1));
+                              "operand 1, the axes, is %s: how many there are decides "
+                              "the rank of the result, so it must be a number from 0 "
+                              "to %u",
+                              ig_operand_text(op, 1), rank);
         }
-        *out_known = count == 0 || ig_operand_dims(op, 1, count, &value);
     }
     for (uint32_t i = 0; *out_known && i < count; i++) {
         int64_t axis = by_operand ? 0 : attr->as.ints[i];

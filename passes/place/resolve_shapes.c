@@ -316,6 +316,16 @@ static ig_status resolve_pad(ig_resolver *m) {
 
 /* ---- reductions ---- */
 
+/* There is no axis to be named; what is known of the rest is said by attributes. */
+static ig_status resolve_reduce_of_scalar(ig_resolver *m) {
+    ig_op *op = m->op;
+    ig_dim none = ig_dim_of(0), count = op->operands[1].value->type->dims[0];
+    ig_reduce_attrs attrs = ig_reduce_attrs_of(op);
+    ig_expr_guard_equal(&m->e, count, none, "an axis of a scalar is not there");
+    finish_op(m, ig_build_reduce(&m->e, op->operands[0].value, NULL, attrs));
+    return IG_OK;
+}
+
 /* Each axis becomes two, one kept and one reduced; the data decides which of them has
  * the extent and which is 1. */
 static ig_status resolve_reduce(ig_resolver *m) {
@@ -323,13 +333,14 @@ static ig_status resolve_reduce(ig_resolver *m) {
     ig_value *x = op->operands[0].value;
     uint32_t rank = x->type->rank;
     ig_dim count = op->operands[1].value->type->dims[0];
-    ig_dim params[] = { ig_dim_of(rank), count,
-                        ig_dim_of(ig_attr_int(op, IG_reduce_noop_if_empty, 0)) };
+    int64_t none_is_none = ig_attr_int(op, IG_reduce_noop_if_empty, 0) != 0;
     ig_dim symbols[3 * IG_TENSOR_RANK], apart[2 * IG_TENSOR_RANK];
     int64_t axes[IG_TENSOR_RANK];
     bool keeps = ig_attr_int(op, IG_reduce_keep, 0) != 0;
+    ig_dim params[] = { ig_dim_of(rank), count,
+                        ig_dim_of(none_is_none + (keeps ? 2 : 0)) };
     if (rank == 0) {
-        return IG_OK;
+        return resolve_reduce_of_scalar(m);
     }
     ig_value *operands[] = { extents_of(m, x), as_i64(m, 1) };
     uint32_t out_rank = op->results[0].type->rank;

@@ -209,14 +209,14 @@ ig_host_fn ig_host_pad_bounds;
 bool ig_host_pad_bounds(const ig_host_call *call) {
     int64_t rank = call->params[0], entries = call->params[1], *y = call->buffers[0];
     bool needs_elements = call->params[2] != 0;
-    uint64_t seen = 0;
     if (!is_rank(rank) || !is_rank(entries) ||
         !has_counts(call, (int64_t[]){ 3 * rank, rank, 2 * entries, entries })) {
         return false;
     }
     memset(y, 0, (size_t)(2 * rank) * sizeof *y);
     for (int64_t i = 0; i < entries; i++) {
-        int64_t axis = take_axis(values_of(call, 3)[i], rank, &seen);
+        uint64_t others = 0; /* of an axis that is named twice the last counts */
+        int64_t axis = take_axis(values_of(call, 3)[i], rank, &others);
         if (axis < 0) {
             return refuse_axis(call, values_of(call, 3)[i], rank);
         }
@@ -245,15 +245,18 @@ ig_host_fn ig_host_reduce_bounds;
 bool ig_host_reduce_bounds(const ig_host_call *call) {
     int64_t rank = call->params[0], entries = call->params[1], *y = call->buffers[0];
     uint64_t reduced = 0, whole = ~(uint64_t)0;
+    bool none_is_none = call->params[2] & 1, may_repeat = call->params[2] & 2;
     if (!is_rank(rank) || !has_counts(call, (int64_t[]){ 3 * rank, rank, entries })) {
         return false;
     }
     for (int64_t i = 0; i < entries; i++) {
-        if (take_axis(values_of(call, 2)[i], rank, &reduced) < 0) {
+        uint64_t others = may_repeat ? 0 : reduced;
+        if (take_axis(values_of(call, 2)[i], rank, &others) < 0) {
             return refuse_axis(call, values_of(call, 2)[i], rank);
         }
+        reduced |= others;
     }
-    reduced = entries == 0 && !call->params[2] ? whole : reduced;
+    reduced = entries == 0 && !none_is_none ? whole : reduced;
     int64_t alone = 2 * rank;
     for (int64_t d = 0; d < rank; d++) {
         bool is_reduced = reduced >> d & 1;

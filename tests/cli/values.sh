@@ -268,3 +268,45 @@ check "and finds them there" 0 "score: f32[" \
 python3 tests/cli/files/tiny_onnx.py "$tmp/narrow.onnx" narrow
 check "also those that are not supported" 4 \
     "input 'x' has element type COMPLEX64, which is not supported yet" "$ingot" inspect "$tmp/narrow.onnx"
+
+# Axes that the run decides: code and interpreter take and refuse the same ones.
+cat >"$tmp/reduced.ig" <<'IG'
+module @reduced {
+  graph @main(%x: f32[A, B], %axes: i64[K], %last: i64[2], %s: f32[], %none: i64[M]) -> (f32[n, n2] "kept", f32[] "all", f32[] "norm") {
+    %0 = reduce %x, %axes {op = sum, keep} : f32[n, n2]
+    %1 = reduce %x, %last {op = sum} : f32[]
+    %2 = reduce %s, %none {op = l2, keep} : f32[]
+    ret %0, %1, %2
+  }
+}
+IG
+reduced() {
+    "$ingot" run "$tmp/reduced.ig" -t "$1" --input 'x=f32[2,3]=1,2,3,4,5,6' --input "axes=$2" \
+        --input "last=i64[2]=$3" --input 's=f32[]=-2' --input "none=i64[${4:-0}]=0"
+}
+for target in cpu interpret; do
+    reduced $target i64[3]=0,-2,0 -1,0 >"$tmp/sums"
+    holds "$target: an axis may be named twice where its rank stays" \
+        [ "$(tr -s '\n ' ' ' <"$tmp/sums")" = "kept: f32[1, 3] 5 7 9 all: f32[] 21 norm: f32[] 2 " ]
+    check "$target: not where it goes" 3 "named twice" reduced $target i64[1]=0 0,-2
+    check "$target: nor one that is not there" 3 "axis 2 of 2 is not there" \
+        reduced $target i64[1]=2 0,1
+    check "$target: a scalar has none" 3 "is not there" reduced $target i64[1]=0 0,1 1
+done
+sed 's/i64\[2\], %s/i64[J], %s/' "$tmp/reduced.ig" >"$tmp/open.ig"
+check "how many axes go is to be known" 4 "decides the rank of the result" \
+    "$ingot" inspect "$tmp/open.ig"
+cat >"$tmp/padded.ig" <<'IG'
+module @padded {
+  graph @main(%x: f32[A, 1], %pads: i64[4], %v: f32[], %axes: i64[2]) -> (f32[n, n2] "y") {
+    %0 = pad %x, %pads, %v, %axes : f32[n, n2]
+    ret %0
+  }
+}
+IG
+for target in cpu interpret; do
+    "$ingot" run "$tmp/padded.ig" -t $target --input 'x=f32[1,1]=7' \
+        --input 'pads=i64[4]=5,1,5,2' --input 'v=f32[]=0' --input 'axes=i64[2]=0,-2' >"$tmp/sums"
+    holds "$target: of pads of one axis the last counts" \
+        [ "$(tr -s '\n ' ' ' <"$tmp/sums")" = "y: f32[4, 1] 0 7 0 0 " ]
+done

@@ -39,8 +39,10 @@ TEST(reductions) {
                "f32[n, n2]");
     CHECK_TYPE("%x: f32[B, C], %a: i64[1]", "%0 = reduce %x, %a {keep}\nret %0",
                "f32[n, n2]");
-    CHECK_TYPE("%x: f32[B, C], %a: i64[N]", "%0 = reduce %x, %a\nret %0",
-               "UNSUPPORTED: operand 1 is i64[N]: not as many axes as can be reduced");
+    CHECK_TYPE(
+        "%x: f32[B, C], %a: i64[N]", "%0 = reduce %x, %a\nret %0",
+        "UNSUPPORTED: operand 1, the axes, is i64[N]: how many there are decides the "
+        "rank of the result, so it must be a number from 0 to 2");
     CHECK_TYPE("%x: f32[B, C]", "%0 = reduce %x {axes = [2]}\nret %0",
                "INVALID: axis 2 is outside of a tensor of rank 2");
     CHECK_TYPE("%x: bool[B]", "%0 = reduce %x\nret %0",
