@@ -83,6 +83,8 @@ def take_torch(seed, folder, seen):
     sys.path.insert(0, str(HERE.parent / "models" / "gen"))
     from values_json import write_set
     drawn = torch_models.draw_model(seed)
+    if drawn.archive is None or drawn.form == "exported" or drawn.program.container != "tuple":
+        return ()
     rows = set(drawn.program.tally)
     pairs = [p for c in drawn.calls for p in zip(c.wanted, c.masks)]
     if any(m is None for _, m in pairs) or not is_new(seen, rows):

@@ -10,7 +10,7 @@ import torch
 
 from chain import find_difference
 from binding import Context, Refused
-from torch_models import numbers_of
+from torch_models import list_of, numbers_of
 
 (TENSOR, INT, FLOAT, BOOL, STR, NONE, LIST, TUPLE, DICT, RECORD, OPTIONAL) = range(11)
 
@@ -31,6 +31,12 @@ def read_node(nodes, place, outputs):
             item, at = read_node(nodes, at, outputs)
             items.append(item)
         return items, end
+    if node.kind == DICT:
+        items, at = {}, place + 1
+        while at < end:
+            key, value_at = nodes[at].text.decode(), at + nodes[at].size
+            items[key], at = read_node(nodes, value_at, outputs)
+        return list_of(items), end
     raise AssertionError(f"a result of kind {node.kind}")
 
 
@@ -153,9 +159,9 @@ def compare_compiled(drawn, backend, is_dynamic):
         arguments, others = copy.deepcopy(call.arguments), copy.deepcopy(call.arguments)
         memory = [a.view(a.shape) if isinstance(a, torch.Tensor) else a for a in arguments]
         with torch.no_grad():
-            want = eager(*others)
+            want = list_of(eager(*others))
             try:
-                got = program(*arguments)
+                got = list_of(program(*arguments))
             except Exception as error:
                 words = (str(error).strip().splitlines() or ["?"])[0]
                 return f"call {number}: {type(error).__name__}: {words}"

@@ -24,7 +24,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from chain import judge_mask
 from binding import NUMPY
 from torch_program import BOOL, FLOAT, INT, NAMES, TENSOR, Program, Rejected, kind_of
-from torch_statements import draw_line
+from torch_statements import draw_line, note_return
 
 VARIANTS, MOVE = 3, 2e-6
 UNITS = {torch.float32: 2.0**-23, torch.float64: 2.0**-52, torch.float16: 2.0**-10,
@@ -76,6 +76,8 @@ def draw_program(seed):
     wanted = program.choice((3, 5, 8, 12, 18))
     for _ in range(5 * wanted):
         draw_line(program)
+        if program.lines and program.chance(0.02):
+            note_return(program)
         if len(program.lines) >= wanted:
             return program
     if not program.lines:
@@ -123,6 +125,13 @@ def same(a, b):
                      (np.abs(a - b) <= 1e-6 + 1e-3 * np.abs(b))).all())
 
 
+def list_of(results):
+    """Of a tuple, a list or a dict, by its keys."""
+    if isinstance(results, dict):
+        return [results[key] for key in sorted(results)]
+    return list(results)
+
+
 def run_calls(module, calls):
     """Of each call the results, and what is where the arguments were behind it: their
     shapes are the caller's (docs/torchscript.md)."""
@@ -132,7 +141,7 @@ def run_calls(module, calls):
             arguments = copy.deepcopy(arguments)
             memory = [a.view(a.shape) if isinstance(a, torch.Tensor) else a
                       for a in arguments]
-            results = module(*arguments)
+            results = list_of(module(*arguments))
             made.append(([np.array(numbers_of(r)) for r in results],
                          [np.array(numbers_of(a)) for a in memory]))
     return made
@@ -304,7 +313,8 @@ def choose_form(program, draw):
     only_tensors = all(k == TENSOR for _, k, _ in program.args) and all(
         kind_of(v) == TENSOR for v in program.attributes.values()) and all(
         kind_of(program.value(n)) == TENSOR for n in program.chosen)
-    return "scripted" if form == "traced" and not only_tensors else form
+    is_traced = only_tensors and program.container != "dict"
+    return "scripted" if form == "traced" and not is_traced else form
 
 
 def make_archive(module, program, form, is_open, calls):
@@ -353,9 +363,12 @@ def draw_model(seed):
             break
         except Exception:
             continue
-    if is_open and not program.attributes and form != "exported":
+    if is_open and not program.attributes:
         try:
             others = other_shapes(program, draw)
+            if form == "exported":  # which tells the extents that it takes
+                exported = torch.export.load(io.BytesIO(archive)).module()
+                exported(*copy.deepcopy(others))
             wanted += run_calls(load(), [others])
             calls.append(others)
         except Exception:

@@ -60,6 +60,7 @@ class Program:
         self.env = {"torch": torch, "F": torch.nn.functional, "math": math,
                     "self": State()}
         self.args, self.attributes, self.tally = [], {}, {}
+        self.early = None  # (line, its text, what it may return) of a return in the middle
         self.is_exact, self.depth = True, 0
         self.has_empty = self.chance(0.15)
         self.has_ints = self.chance(0.5)  # reals are small whole numbers: exact
@@ -263,13 +264,41 @@ class Program:
             raise Rejected
         return chosen
 
+    def note_return(self, test):
+        """A place where the program may end early, with what is there by then."""
+        self.early = (len(self.lines), test, {n: kind_of(self.value(n)) for n in self.env
+                                              if n[0] in "vx"})
+
+    def early_return(self, kinds, bracket):
+        """The lines of it, or none where there are no results of these kinds."""
+        if self.early is None:
+            return []
+        _, test, names = self.early
+        found = [[n for n, k in names.items() if k == kind] for kind in kinds]
+        if not all(found):
+            return []
+        self.tally["early return"] = 1
+        return [f"        if {test}:", "            return " + bracket([
+            self.choice(f) for f in found])]
+
     def source(self):
         types = {TENSOR: "torch.Tensor", INT: "int", FLOAT: "float", BOOL: "bool"}
-        chosen = self.outputs()
-        values = [self.value(n) for n in chosen]
-        result = ", ".join(types[kind_of(v)] for v in values)
+        self.chosen = self.outputs()
+        kinds = [kind_of(self.value(n)) for n in self.chosen]
+        self.container = "tuple"
+        if set(kinds) == {TENSOR} and self.chance(0.25):
+            self.container = self.choice(("list", "dict"))
+        bracket, result = {
+            "tuple": (lambda names: f"({', '.join(names)},)",
+                      f"Tuple[{', '.join(types[k] for k in kinds)}]"),
+            "list": (lambda names: f"[{', '.join(names)}]", "List[torch.Tensor]"),
+            "dict": (lambda names: "{" + ", ".join(
+                f"'r{i}': {n}" for i, n in enumerate(names)) + "}", "Dict[str, torch.Tensor]"),
+        }[self.container]
+        self.tally["result " + self.container] = 1
         arguments = ", ".join(f"{n}: {types[k]}" for n, k, _ in self.args)
-        self.chosen = chosen
-        return "\n".join(
-            [f"    def forward(self, {arguments}) -> Tuple[{result}]:"] + self.lines +
-            [f"        return ({', '.join(chosen)},)"])
+        lines, early = list(self.lines), self.early_return(kinds, bracket)
+        if early:
+            lines[self.early[0]:self.early[0]] = early
+        return "\n".join([f"    def forward(self, {arguments}) -> {result}:"] + lines +
+                         [f"        return {bracket(self.chosen)}"])

@@ -113,12 +113,13 @@ class Report:
         tally = self.tally
         statements = {k: v for k, v in tally.items() if k[0].islower() and not k.startswith(
             ("form ", "calls", "compared", "with ", "lines ", "nested ", "of ", "empty ",
-             "tensors ", "results "))}
+             "tensors ", "results ", "result "))}
         print(f"statements: {sum(statements.values())} of {len(statements)} kinds "
               f"({len(ROWS)} rows)")
         print("  " + ", ".join(f"{k} {v}" for k, v in sorted(statements.items())))
         for title, prefix in (("forms", "form "), ("lines", "lines "),
-                              ("nesting", "nested "), ("dtypes of arguments", "of ")):
+                              ("nesting", "nested "), ("results", "result "),
+                              ("dtypes of arguments", "of ")):
             found = sorted((k[len(prefix):], v) for k, v in tally.items()
                            if k.startswith(prefix))
             print(f"{title}: " + ", ".join(f"{k} {v}" for k, v in found))

@@ -432,6 +432,50 @@ def product(p):
     p.make(p.choice(texts), "product", False)
 
 
+@row(2)
+def bag(p):
+    """Sums over ids between offsets, of which some lie side by side."""
+    found = p.names(TENSOR, lambda v: v.dim() == 2 and v.dtype in (
+        torch.float32, torch.float64) and v.numel() > 0)
+    rows, width = p.between(2, 5), p.between(1, 4)
+    table = p.choice(found) if found and p.chance(0.6) else (
+        f"torch.arange({rows * width}).reshape({rows}, {width}).float()")
+    rows = p.value(table).shape[0] if table in found else rows
+    count = p.between(0, 5)
+    ids = positive_indices(p, rows, count) if count else "torch.zeros([0], dtype=torch.int64)"
+    if p.chance(0.2):
+        p.make(f"F.embedding({ids}, {table})", "embedding")
+        return
+    ends = sorted(p.between(0, count) for _ in range(p.between(0, 3)))
+    is_last = p.chance(0.4)
+    ends = [0] + ends + [count] * is_last
+    given = "".join([
+        f", mode='{p.choice(('sum', 'sum', 'mean', 'max'))}'" if p.chance(0.8) else "",
+        ", include_last_offset=True" if is_last else "",
+        f", padding_idx={p.between(0, rows - 1)}" if p.chance(0.3) else ""])
+    if "mode='sum'" in given and count and p.chance(0.4):
+        factors = ", ".join(str(p.choice((0.5, 2.0, -1.0))) for _ in range(count))
+        given += f", per_sample_weights=torch.tensor([{factors}], dtype={table}.dtype)"
+    p.make(f"F.embedding_bag({ids}, {table}, torch.tensor({ends}){given})", "embedding bag",
+           p.has_ints and "sum" in given)
+
+
+@row(2)
+def pairs(p):
+    """Complex numbers within one expression: their parts are what goes on."""
+    x = p.tensor(lambda v: v.dtype in (torch.float32, torch.float64))
+    y = p.tensor(lambda v: v.dtype == p.value(x).dtype and v.shape == p.value(x).shape)
+    z = f"torch.complex({x}, {y})"
+    p.make(p.choice((
+        f"torch.view_as_real({z})", f"{z}.real", f"torch.imag({z})", f"torch.abs({z})",
+        f"torch.view_as_real({z} * torch.complex({y}, {x}))", f"torch.view_as_real({z}.conj())",
+        f"torch.real({z} + {p.scalar()})", f"torch.view_as_real({z} * {p.scalar()})",
+        f"torch.view_as_real({z}.reshape(-1))", f"torch.angle({z})",
+        f"torch.view_as_complex(torch.stack([{x}, {y}], -1)).imag",
+        f"torch.view_as_real(torch.polar({x}, {y}))", f"torch.view_as_real({z} / 2)")),
+        "complex", False)
+
+
 # ---- numbers of Python ----
 
 
@@ -679,6 +723,13 @@ def while_loop(p):
         x = p.tensor(lambda v: v.numel() > 0)
         test += f" and bool({x}.sum() < {p.between(0, 40)})"
     take_block(p, nest(p, f"while {test}:", body), "while")
+
+
+def note_return(p):
+    try:
+        p.note_return(condition(p))
+    except Rejected:
+        pass
 
 
 def draw_line(p):
