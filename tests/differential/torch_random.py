@@ -27,6 +27,10 @@ from binding import BUILD
 
 sys.path.insert(0, str(BUILD / "python"))  # torch.compile asks for the package
 
+import torch._dynamo  # noqa: F401  here and not in every worker: seconds of CPU time
+import torch.export._trace  # noqa: F401
+
+import ingot.dynamo  # noqa: F401
 import torch_judge
 import torch_models
 from torch_statements import ROWS
