@@ -165,6 +165,9 @@ class Model:
             self.lib.ig_module_input_count(handle))]
         self.outputs = [self.text("output_name", i) for i in range(
             self.lib.ig_module_output_count(handle))]
+        # Of a rank that a branch decides: in code elements, and behind them their extents.
+        self.open_ranks = ["[*]" in self.text("output_type", i)
+                           for i in range(len(self.outputs))]
 
     def text(self, what, *index):
         index = [c_size(i) for i in index]
@@ -199,30 +202,39 @@ class Model:
         program = c_ptr()
         self.context.check(self.lib.ig_compile(self.handle, ctypes.byref(options),
                                                ctypes.byref(program)))
-        return Program(self.context, program)
+        return Program(self.context, program, self.open_ranks)
 
     def close(self):
         self.lib.ig_module_close(self.handle)
 
 
+def shape_item(elements, rows):
+    """The one item of a sequence: its row of extents begins with its rank."""
+    rank = int(rows[0, 0])
+    return elements.reshape(rows[0, 1:1 + rank])
+
+
 class Program:
-    def __init__(self, context, handle):
-        self.lib, self.handle = context.run, handle
+    def __init__(self, context, handle, open_ranks):
+        self.lib, self.handle, self.open_ranks = context.run, handle, open_ranks
         self.session = c_ptr()
         status = self.lib.ig_session_create(handle, None, ctypes.byref(self.session))
         if status:
             raise Refused(status, "no session")
 
-    def run(self, arrays, output_count):
+    def run(self, arrays):
         arrays = [row_major(a) for a in arrays]
         inputs = (View * max(1, len(arrays)))(*[make_view(a) for a in arrays])
+        output_count = len(self.open_ranks) + sum(self.open_ranks)
         outputs = (View * max(1, output_count))()
         status = self.lib.ig_session_run(self.session, inputs, c_size(len(arrays)),
                                          outputs, c_size(output_count))
         if status:
             raise Refused(status, (self.lib.ig_session_error(self.session) or b"").decode())
-        return [copy_array(o.data, OF_CODE[o.dtype], tuple(o.dims[:o.rank]))
-                for o in outputs[:output_count]]
+        made = iter([copy_array(o.data, OF_CODE[o.dtype], tuple(o.dims[:o.rank]))
+                     for o in outputs[:output_count]])
+        return [shape_item(next(made), next(made)) if is_open else next(made)
+                for is_open in self.open_ranks]
 
     def reset(self):
         self.lib.ig_session_reset(self.session)

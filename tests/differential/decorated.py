@@ -344,7 +344,7 @@ def judge(content, given, log, seed):
         return "refused", str(error)
     log.stage(seed, "run")
     for _ in range(2):
-        made = attempt(lambda: program.run(arrays, len(model.outputs)))
+        made = attempt(lambda: program.run(arrays))
     off = find_off(model.outputs, wanted, made)
     program.close()
     return ("wrong", off) if off else ("good", "")

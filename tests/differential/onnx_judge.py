@@ -6,6 +6,8 @@ Results are held to ONNX Runtime's.  Where these are open (open_results.py) comp
 held to the interpreter, and so it is about which runs are refused.
 """
 
+import itertools
+
 import numpy as np
 import onnx
 
@@ -17,6 +19,15 @@ OPEN_UNITS = 64  # in the last place, that code and the interpreter may be apart
 NOISE = 0.01     # of an open result: what is less sure than that is not compared
 
 
+def sets_of(form, sets):
+    """Those that the form takes: with fixed extents what has those of the first."""
+    shapes = [a.shape for a in sets[0].values()]
+    if form != "static":
+        return sets
+    return list(itertools.takewhile(
+        lambda inputs: [a.shape for a in inputs.values()] == shapes, sets))
+
+
 def run_form(context, content, form, statements, sets):
     """For each data set the outputs by name, or the Refused of that run."""
     model = context.load(content, statements if form == "static" else ())
@@ -24,10 +35,10 @@ def run_form(context, content, form, statements, sets):
     try:
         if form != "interpret":
             program = model.compile()
-        for inputs in sets[:1] if form == "static" else sets:
+        for inputs in sets_of(form, sets):
             arrays = [inputs[n] for n in model.inputs]
             try:
-                made = (program.run(arrays, len(model.outputs)) if program
+                made = (program.run(arrays) if program
                         else model.interpret(arrays))
                 results.append(dict(zip(model.outputs, made)))
             except Refused as error:

@@ -17,7 +17,7 @@ import rows_control
 import rows_elementwise
 import rows_layers
 import rows_movement
-from chain import (VARIANTS, Unjudged, as_array, dtype_of, find_difference, judge_mask,
+from chain import (FLOATS, VARIANTS, Unjudged, as_array, dtype_of, find_difference, judge_mask,
                    names_read, variants_of)
 from graph import Graph, Rejected
 from binding import CODES
@@ -174,6 +174,12 @@ def other_extents(graph, dims):
     return replaced
 
 
+def other_elements(graph):
+    """The inputs with other reals and truths: a branch may go the other way."""
+    return {v.name: graph.draw_array(v.dtype, v.shape) for v in graph.inputs
+            if v.dtype in FLOATS + ("bool",)}
+
+
 def make_set(outputs, values, opens, inputs):
     masks = [judge_mask(values[v.name]) for v in outputs]
     if any(m is None for m in masks):
@@ -188,10 +194,11 @@ def draw_sets(graph, model, outputs, dims):
     values = {v.name: v.variants for v in graph.root.values}
     opens = {v.name for v in graph.root.values if v.is_open}
     sets = [make_set(outputs, values, opens, inputs)]
-    for _ in range(3):
-        if not any(isinstance(d, str) for n in names & set(dims) for d in dims[n]):
-            break
-        replaced = other_extents(graph, dims)
+    has_open = any(isinstance(d, str) for n in names & set(dims) for d in dims[n])
+    draws = [other_elements] * graph.chance(0.25) + [lambda g: other_extents(g, dims)] * (
+        3 if has_open else 0)
+    for draw in draws:
+        replaced = draw(graph)
         try:
             replayed, opens = replay(graph, replaced)
         except (Unjudged, Rejected):

@@ -7,7 +7,7 @@ around them.  The whole node is then run as any other.
 """
 
 import numpy as np
-from onnx import helper
+from onnx import helper, numpy_helper
 
 from chain import VARIANTS, dtype_of
 from graph import Rejected, Scope, Value
@@ -94,6 +94,8 @@ def branch(g, op):
                 chosen = [give(g, scope, g.choice(made)) for _ in range(count)]
                 like = [(v.dtype, v.shape) for v in chosen]
             else:
+                if g.chance(0.1):  # of another rank than the first branch's
+                    like = [(dtype, g.draw_shape(0, 3)) for dtype, _ in like]
                 chosen = [give(g, scope, alike(g, dtype, shape)) for dtype, shape in like]
             chosen = [v if chosen.index(v) == i else g.add("Identity", [v])
                       for i, v in enumerate(chosen)]
@@ -170,6 +172,39 @@ def loop(g, op):
     g.tally[f"nested {depth}"] += 1
     g.add(op, [trips, first] + carried, len(nexts) + len(scans),
           rounds_of(scope), body=body)
+
+
+@row("Loop", since=13, weight=2)
+def bags(g, op):
+    """Rows between offsets, pooled one bag a trip, as torch's exporter writes EmbeddingBag."""
+    table = g.pick(["f32"], lambda v: v.size > 0, 2, 2)
+    count = g.between(0, 6)
+    places = sorted(g.between(0, count) for _ in range(g.between(0, 4)))
+    ids = g.put(g.numbers.integers(0, table.shape[0], count))
+    begin, end = g.put(np.array([0] + places)), g.put(np.array(places + [count]))
+    trips = g.add("Size", [end])
+    name = {n: g.fresh() + n for n in ("i", "k", "zero", "b", "e", "b1", "e1", "at", "rows",
+                                       "row", "again")}
+    pool = g.choice(("ReduceSum", "ReduceMean", "ReduceMax"))
+    takes_axes = pool == "ReduceSum" or g.opset >= 18
+    steps = [("Gather", [begin.name, name["i"]], "b"), ("Gather", [end.name, name["i"]], "e"),
+             ("Unsqueeze", [name["b"], name["zero"]], "b1"),
+             ("Unsqueeze", [name["e"], name["zero"]], "e1"),
+             ("Slice", [ids.name, name["b1"], name["e1"], name["zero"]], "at"),
+             ("Gather", [table.name, name["at"]], "rows"),
+             (pool, [name["rows"]] + [name["zero"]] * takes_axes, "row"),
+             ("Identity", [name["k"]], "again")]
+    pooled = {"keepdims": 0} if takes_axes else {"keepdims": 0, "axes": [0]}
+    nodes = [helper.make_node(what, inputs, [name[made]], **(pooled if made == "row" else {}))
+             for what, inputs, made in steps]
+    body = helper.make_graph(nodes, "bag", [
+        helper.make_tensor_value_info(name["i"], CODES["i64"], []),
+        helper.make_tensor_value_info(name["k"], CODES["bool"], [])], [
+        helper.make_tensor_value_info(name["again"], CODES["bool"], []),
+        helper.make_tensor_value_info(name["row"], CODES["f32"], None)],
+        [numpy_helper.from_array(np.array([0]), name["zero"])])
+    g.tally["bags"] += 1
+    g.add(op, [trips, None], 1, (2, 4), body=body)
 
 
 @row("Scan", since=9, weight=5)

@@ -195,6 +195,43 @@ def mean_variance_norm(g, op):
     g.add(op, [x], rounds=lambda x: shifted_by_own(x, np.ones(1), axes, 1e-18), **given)
 
 
+# ---- quantised ----
+
+
+def quantised(g, x):
+    """x by way of bytes, as a tool that quantises writes it around each node."""
+    scale = g.constant(np.float32(g.random.uniform(0.02, 0.3)))
+    zero = g.put(g.draw_array(g.choice(("u8", "i8")), (), "ints"), "initializer")
+    q = g.add("QuantizeLinear", [x, scale, zero], rounds=(1, 0))
+    return g.add("DequantizeLinear", [q, scale, zero], rounds=(0, 1))
+
+
+@row("QuantizeLinear", since=13, weight=3)
+def quantised_layer(g, op):
+    x = quantised(g, g.pick(["f32"], lambda v: v.size > 0, 2, 4))
+    layer = g.choice(("MatMul", "Gemm", "Conv", "Add", "Mul", "Relu", "Concat"))
+    if layer in ("Relu", "Concat", "Add", "Mul"):
+        others = [] if layer == "Relu" else [quantised(g, g.make("f32", x.shape))]
+        given = {"axis": g.axis(x)} if layer == "Concat" else {}
+        y = g.add(layer, [x] + others, rounds=(0, 1), **given)
+    else:
+        if layer == "Gemm" and x.rank != 2 or layer == "Conv" and x.rank < 3:
+            raise Rejected("rank")
+        out = g.between(1, 5)
+        shape = (out, x.shape[1], *[1] * (x.rank - 2)) if layer == "Conv" else (x.shape[-1], out)
+        axis = 0 if layer == "Conv" else 1
+        by_row = g.chance(0.5)
+        scale = g.constant((g.numbers.random((out,) if by_row else ()) * 0.1 + 0.01).astype("f4"))
+        weight = g.add("DequantizeLinear", [
+            g.put(g.draw_array("i8", shape), "initializer"), scale], rounds=(0, 1),
+            **({"axis": axis} if by_row else {}))
+        bias = [g.make("f32", (out,), "ints")] if layer != "MatMul" and g.chance(0.6) else []
+        y = g.add(layer, [x, weight] + bias, rounds=SUMS)
+    if g.chance(0.4):
+        y = g.add("Relu", [y])
+    quantised(g, y)
+
+
 # ---- windows ----
 
 

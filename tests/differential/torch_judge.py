@@ -100,7 +100,7 @@ def judge_form(context, drawn, form, statements, calls, log=None):
         for number, call in enumerate(calls):
             arrays = signature.arrays(call.arguments, len(model.inputs))
             try:
-                outputs = (program.run(arrays, len(model.outputs)) if program
+                outputs = (program.run(arrays) if program
                            else model.interpret(arrays))
             except Refused as error:
                 kind = "wrong" if error.status == "INTERNAL" else "refused run"
