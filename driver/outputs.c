@@ -89,6 +89,7 @@ void ig_graph_remove_inputs(ig_graph *graph, uint32_t first, uint32_t count) {
         ig_block_remove_arg(&graph->body, first + i);
     }
     graph->arg_names = names;
+    graph->signature = NULL;
 }
 
 /* The graph's results from now on, its states after them. */

@@ -7,5 +7,7 @@
 #define IG_ENTRY_EVALUATE "evaluate"
 #define IG_ENTRY_PREDICT "predict"
 #define IG_ENTRY_INITIAL "initial"
+/* The description of the training, JSON (driver/train/describe.c). */
+#define IG_ENTRY_ABOUT "train.json"
 
 #endif

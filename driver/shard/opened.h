@@ -17,6 +17,8 @@ typedef struct ig_held_table {
     const char *name;
     int64_t rank;
     ig_divided divided;
+    bool is_trained; /* by the optimizer of that index */
+    uint32_t group;
 } ig_held_table;
 
 typedef struct ig_held {

@@ -17,6 +17,8 @@ typedef struct parts_call {
     ig_module *copies[IG_TRAIN_PARTS];
     ig_compilation builds[IG_TRAIN_PARTS];
     ig_train_part part; /* the one that is made */
+    ig_module *described;
+    ig_writer about;
 } parts_call;
 
 static ig_status clone_module(void *arguments) {
@@ -32,6 +34,36 @@ static ig_status make_part(parts_call *call, ig_train_part part) {
     IG_TRY(ig_driver_settle(context, status));
     return ig_train_make(call->copies[part], call->options, call->compile, part);
 }
+
+/* ---- the description ---- */
+
+static ig_status clone_described(void *arguments) {
+    parts_call *call = arguments;
+    ig_writer_init(&call->about, &ig_driver_of(call->module->context)->arena);
+    call->described = ig_module_clone(call->module);
+    return IG_OK;
+}
+
+/* In the context's memory for texts. */
+static ig_status describe_training(parts_call *call) {
+    ig_context *context = call->module->context;
+    ig_status status = ig_driver_guard(context, clone_described, call);
+    IG_TRY(ig_driver_settle(context, status));
+    status = ig_train_describe_module(call->described, call->options, call->compile,
+                                      &call->about);
+    ig_module_close(call->described);
+    return status;
+}
+
+ig_status ig_train_describe(ig_module *module, const ig_train_options *options,
+                            const ig_compile_options *compile, const char **out_json) {
+    parts_call call = { .module = module, .options = options, .compile = compile };
+    ig_status status = describe_training(&call);
+    *out_json = status == IG_OK ? call.about.data : NULL;
+    return status;
+}
+
+/* ---- parts ---- */
 
 ig_status ig_compile_train(ig_module *module, const ig_train_options *options,
                            const ig_compile_options *compile, ig_train_part part,
@@ -51,17 +83,22 @@ static ig_status write_parts(void *arguments) {
                                          [IG_TRAIN_PREDICT - 1] = IG_ENTRY_PREDICT,
                                          [IG_TRAIN_INITIAL - 1] = IG_ENTRY_INITIAL };
     parts_call *call = arguments;
+    ig_artifact_entry about = { .name = ig_str_of(IG_ENTRY_ABOUT),
+                                .data = ig_writer_str(&call->about) };
     ig_nested nested = { .what = "a model in training",
                          .path = call->path,
                          .outer = &call->builds[IG_TRAIN_STEP],
                          .inner = &call->builds[IG_TRAIN_STEP + 1],
                          .names = names,
-                         .inner_count = IG_COUNT_OF(names) };
+                         .inner_count = IG_COUNT_OF(names),
+                         .more = &about,
+                         .more_count = 1 };
     return ig_nested_write(&nested);
 }
 
 static ig_status write_file(parts_call *call) {
     ig_context *context = call->module->context;
+    IG_TRY(describe_training(call));
     for (ig_train_part part = IG_TRAIN_STEP; part < IG_TRAIN_PARTS; part++) {
         IG_TRY(make_part(call, part));
     }

@@ -53,12 +53,14 @@ static void remove_argument(ig_training *t, const char *name) {
 }
 
 /* Its entry becomes that of the first part; further ones come after all. */
-static ig_status divide_table(ig_training *t, const ig_held_table *table) {
+static ig_status divide_table(ig_training *t, ig_held_table *table) {
     ig_train_weight *found = find_weight(t, table->name);
     if (!found || table->divided.count == 0) {
         return IG_OK;
     }
     ig_train_weight whole = *found;
+    table->is_trained = true;
+    table->group = whole.group;
     size_t at = (size_t)(found - t->trained.items);
     memmove(found, found + 1, (t->trained.count - at - 1) * sizeof *found);
     t->trained.count--;

@@ -17,7 +17,6 @@
 #include "driver/outputs.h"
 #include "driver/train/training.h"
 #include "ingot/train.h"
-#include "passes/grad/bag_list.h"
 #include "passes/grad/grad.h"
 
 #include <assert.h>
@@ -298,169 +297,20 @@ static ig_value *make_loss(training *t, ig_value *y) {
 
 /* ---- gradients ---- */
 
-/* The feature of a bag of the entry's block whose table that is, when its rows are
- * enough to know. */
-static bool find_feature(const training *t, const ig_use *use, uint32_t *out_feature) {
-    const ig_op *op = use->user;
-    if (op->code != IG_OP_bag || op->block != &t->graph->body) {
-        return false;
-    }
-    for (uint32_t f = 0; f < ig_bag_feature_count(op); f++) {
-        ig_bag_feature feature = ig_bag_feature_at(op, f);
-        if (&op->operands[feature.table] == use) {
-            *out_feature = f;
-            return !ig_bag_list_fault(op, f) && ig_bag_list_may_be_known(op, f);
-        }
-    }
-    return false;
-}
+typedef ig_train_values value_list;
 
-static bool is_read_by_rows(const training *t, const ig_value *table) {
-    uint32_t feature;
-    for (const ig_use *use = table->uses; use; use = use->next) {
-        if (!find_feature(t, use, &feature)) {
-            return false;
-        }
-    }
-    return table->uses && table->type->rank == 2;
-}
-
-/* Of tables that every rank has all of, ranks exchange gradients of all rows. */
-static bool is_updated_by_rows(const training *t, const trained *w) {
-    bool is_shared = ig_train_world(t) > 1 && !w->whole;
-    return !is_shared && !t->groups[w->group].is_dense &&
-           is_read_by_rows(t, argument_at(t, w->argument));
-}
-
-typedef IG_VEC(ig_value *) value_list;
-
-static bool is_before(const ig_use *a, const ig_use *b) {
-    return a->user == b->user ? a < b : ig_op_is_before(a->user, b->user);
-}
-
-typedef IG_VEC(ig_use *) use_list;
-
-/* Bags that read the table, in the order of the graph: so are gradients of a row added,
- * whatever the order of the chain is. */
-static use_list list_bags(const training *t, const trained *w) {
-    use_list list = { 0 };
-    for (ig_use *use = argument_at(t, w->argument)->uses; use; use = use->next) {
-        if (use->user->code != IG_OP_bag) {
-            continue; /* a gradient reads it too: of weights, of maxima */
-        }
-        IG_PUSH(t->arena, &list, use);
-        for (size_t i = list.count - 1; i > 0 && is_before(use, list.items[i - 1]);
-             i--) {
-            list.items[i] = list.items[i - 1];
-            list.items[i - 1] = use;
-        }
-    }
-    return list;
-}
-
-/* By what gradients are wanted, in the order in which they are taken. */
+/* By these gradients are wanted, in the order in which they are taken. */
 static void list_wanted(training *t, value_list *wanted) {
     for (size_t i = 0; i < t->trained.count; i++) {
         trained *w = &t->trained.items[i];
-        ig_value *value = argument_at(t, w->argument);
-        uint32_t feature;
-        w->is_rows = is_updated_by_rows(t, w);
-        use_list bags = { 0 };
+        w->is_rows = ig_train_has_rows(t, w);
+        w->gradients = 1;
         if (w->is_rows) {
-            bags = list_bags(t, w);
-        }
-        for (size_t k = 0; k < bags.count; k++) {
-            (void)find_feature(t, bags.items[k], &feature);
-            IG_PUSH(t->arena, wanted, &bags.items[k]->user->results[feature]);
-        }
-        if (!w->is_rows) {
-            IG_PUSH(t->arena, wanted, value);
+            w->gradients = ig_train_list_rows(t, w, wanted);
+        } else {
+            IG_PUSH(t->arena, wanted, argument_at(t, w->argument));
         }
     }
-}
-
-static ig_value *clamp_gradient(training *t, const trained *w, ig_value *g) {
-    double limit = t->groups[w->group].how.max_gradient;
-    if (limit <= 0) {
-        return g;
-    }
-    return ig_expr_with(&t->e, IG_OP_min, ig_expr_with(&t->e, IG_OP_max, g, -limit),
-                        limit);
-}
-
-static ig_value *join_parts(ig_expr *e, const value_list *parts) {
-    return parts->count == 1
-               ? parts->items[0]
-               : ig_expr_concat(e, 0, parts->items, (uint32_t)parts->count);
-}
-
-/* The lists of several features that read one table, one after the other. */
-typedef struct joined {
-    value_list ids, gradients, bags, factors;
-    bool has_bags, has_factors;
-    ig_dim count; /* of gradients so far */
-} joined;
-
-/* The rows of a feature's ids, -1 where an id is none. */
-static ig_value *rows_of(ig_expr *e, const ig_bag_list *ids) {
-    ig_value *none = ig_expr_integer(e, IG_DT_i64, -1);
-    return ids->is_row ? ig_build_where(e, ids->is_row, ids->id, none) : ids->id;
-}
-
-/* Each id takes one of all gradients, times its weight. */
-static void add_lists(training *t, const trained *w, const ig_bag_list *ids,
-                      ig_value *bag, joined *to) {
-    ig_expr *e = &t->e;
-    ig_dtype dtype = (ig_dtype)w->type->dtype;
-    ig_value *weights = ig_bag_list_weights(ids);
-    ig_value *before = ig_expr_dim(e, to->count, IG_DT_i64);
-    to->has_bags |= bag != NULL;
-    to->has_factors |= weights != NULL;
-    bag = bag ? bag : ig_expr_iota(e, IG_DT_i64, ids->count);
-    bag = to->ids.count > 1 ? ig_build_add(e, bag, before) : bag;
-    weights = weights ? ig_expr_cast(e, ig_expr_flatten(e, weights), dtype)
-                      : ig_expr_fill(e, dtype, 1, &ids->count, 1);
-    IG_PUSH(t->arena, &to->bags, bag);
-    IG_PUSH(t->arena, &to->factors, weights);
-}
-
-static void add_feature(training *t, const trained *w, const ig_bag_list *ids,
-                        ig_value *dy, joined *to) {
-    ig_expr *e = &t->e;
-    ig_value *bag, *d = ig_bag_list_gradients(ids, clamp_gradient(t, w, dy), &bag);
-    d = ig_expr_cast(e, d, (ig_dtype)w->type->dtype);
-    IG_PUSH(t->arena, &to->ids, rows_of(e, ids));
-    add_lists(t, w, ids, bag, to);
-    IG_PUSH(t->arena, &to->gradients, d);
-    to->count = d ? ig_dim_add(t->module, to->count, d->type->dims[0]) : to->count;
-}
-
-/* Ids and gradients of all features that read the table, one after the other; `next`
- * points at their bags' gradients. */
-static void join_features(training *t, trained *w, ig_value **next) {
-    ig_expr *e = &t->e;
-    joined all = { .count = ig_dim_of(0) };
-    uint32_t feature = 0;
-    use_list bags = list_bags(t, w);
-    for (size_t i = 0; i < bags.count; i++) {
-        ig_bag_list own;
-        (void)find_feature(t, bags.items[i], &feature);
-        ig_bag_list_open(e, bags.items[i]->user, feature, true, &own);
-        add_feature(t, w, &own, *next++, &all);
-    }
-    bool has_bags = all.has_bags || all.ids.count > 1;
-    w->rows.ids = join_parts(e, &all.ids);
-    w->rows.gradients = join_parts(e, &all.gradients);
-    w->rows.bags = has_bags ? join_parts(e, &all.bags) : NULL;
-    w->rows.factors = all.has_factors ? join_parts(e, &all.factors) : NULL;
-}
-
-static uint32_t use_count(const ig_value *value) {
-    uint32_t count = 0;
-    for (const ig_use *use = value->uses; use; use = use->next) {
-        count++;
-    }
-    return count;
 }
 
 static ig_status make_gradients(training *t) {
@@ -475,21 +325,16 @@ static ig_status make_gradients(training *t) {
                             .wanted = wanted.items,
                             .wanted_count = (uint32_t)wanted.count };
     ig_value **gradients = IG_NEW_ARRAY(t->arena, ig_value *, wanted.count);
-    uint32_t *counts = IG_NEW_ARRAY(t->arena, uint32_t, t->trained.count);
-    for (size_t i = 0; i < t->trained.count; i++) {
-        const trained *w = &t->trained.items[i];
-        counts[i] = w->is_rows ? use_count(argument_at(t, w->argument)) : 1;
-    }
     IG_TRY(ig_gradients(t->e.builder, &what, gradients));
     ig_value **next = gradients;
     for (size_t i = 0; i < t->trained.count; i++) {
         trained *w = &t->trained.items[i];
         if (w->is_rows) {
-            join_features(t, w, next);
+            ig_train_join_rows(t, w, next);
         } else {
             w->gradient = *next;
         }
-        next += counts[i];
+        next += w->gradients;
     }
     return t->e.status;
 }
@@ -501,7 +346,7 @@ static void clip_gradients(training *t) {
     for (size_t i = 0; i < t->trained.count; i++) {
         trained *w = &t->trained.items[i];
         if (!w->is_rows) {
-            w->gradient = clamp_gradient(t, w, w->gradient);
+            w->gradient = ig_train_clamp(t, w, w->gradient);
             IG_PUSH(t->arena, &dense, w->gradient);
         }
     }
@@ -723,11 +568,21 @@ static ig_status understand_model(training *t) {
     return t->options.plan ? ig_train_divide(t) : IG_OK;
 }
 
+/* Weights alone, or their description. */
+static ig_status end_early(training *t) {
+    if (t->part == IG_TRAIN_INITIAL) {
+        return return_initial(t);
+    }
+    ig_train_put(t, t->description);
+    return IG_OK;
+}
+
 static ig_status make_part(void *arguments) {
     training *t = arguments;
+    bool is_last = t->part == IG_TRAIN_INITIAL || t->part == IG_TRAIN_NONE;
     IG_TRY(find_all(t));
-    if (t->part == IG_TRAIN_INITIAL && !t->options.plan) {
-        return return_initial(t);
+    if (is_last && !t->options.plan) {
+        return end_early(t);
     }
     if (t->part == IG_TRAIN_STEP) {
         tell_of_inference(t);
@@ -739,8 +594,8 @@ static ig_status make_part(void *arguments) {
         return IG_OK;
     }
     IG_TRY(understand_model(t));
-    if (t->part == IG_TRAIN_INITIAL) {
-        return return_initial(t);
+    if (is_last) {
+        return end_early(t);
     }
     if (t->part == IG_TRAIN_PREDICT) {
         return ig_passes_run(t->module, &t->passes, ig_pipeline_grad);
@@ -753,16 +608,29 @@ static ig_status make_part(void *arguments) {
     return ig_passes_run(t->module, &t->passes, ig_pipeline_grad);
 }
 
+static ig_status run_part(training *t, const ig_train_options *options,
+                          const ig_compile_options *compile) {
+    ig_module *module = t->module;
+    ig_compile_options how;
+    t->arena = ig_driver_results(module);
+    ig_options_take(module->context, &t->options, sizeof t->options, options);
+    ig_options_take(module->context, &how, sizeof how, compile);
+    t->passes = (ig_pass_options){ .torch_empty = how.torch_empty,
+                                   .clamp_ids = how.clamp_ids };
+    return ig_driver_settle(module->context,
+                            ig_driver_guard(module->context, make_part, t));
+}
+
 ig_status ig_train_make(ig_module *module, const ig_train_options *options,
                         const ig_compile_options *compile, ig_train_part part) {
-    ig_compile_options how;
-    training t = { .module = module, .part = part, .arena = ig_driver_results(module) };
-    ig_options_take(module->context, &t.options, sizeof t.options, options);
-    ig_options_take(module->context, &how, sizeof how, compile);
-    t.passes = (ig_pass_options){ .torch_empty = how.torch_empty,
-                                  .clamp_ids = how.clamp_ids };
-    return ig_driver_settle(module->context,
-                            ig_driver_guard(module->context, make_part, &t));
+    training t = { .module = module, .part = part };
+    return run_part(&t, options, compile);
+}
+
+ig_status ig_train_describe_module(ig_module *module, const ig_train_options *options,
+                                   const ig_compile_options *compile, ig_writer *out) {
+    training t = { .module = module, .part = IG_TRAIN_NONE, .description = out };
+    return run_part(&t, options, compile);
 }
 
 ig_status ig_module_train(ig_module *module, const ig_train_options *options,

@@ -43,6 +43,11 @@ ig_status ig_train_read_loss(ig_diag *diag, ig_arena *arena, const char *text,
 ig_status ig_train_make(ig_module *module, const ig_train_options *options,
                         const ig_compile_options *compile, ig_train_part part);
 
+/* Writes the description of the module's training (describe.c); the module is
+ * changed. */
+ig_status ig_train_describe_module(ig_module *module, const ig_train_options *options,
+                                   const ig_compile_options *compile, ig_writer *out);
+
 typedef struct ig_train_initial {
     const char *const *weights;
     size_t weight_count;

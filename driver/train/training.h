@@ -7,6 +7,8 @@
 #include "ir/build/expr.h"
 #include "passes/engine/pass.h"
 
+#define IG_TRAIN_NONE ((ig_train_part)IG_TRAIN_PARTS)
+
 /* One weight or input that training changes. */
 typedef struct ig_train_weight {
     const char *name;
@@ -17,6 +19,7 @@ typedef struct ig_train_weight {
     uint32_t argument;
     bool is_weight;       /* of the model: an argument once it is opened */
     bool is_rows;         /* a table that only bags read */
+    uint32_t gradients;   /* how many are asked for: of its bags, or one */
     ig_value *gradient;   /* of values that are no such table */
     ig_update_table rows; /* of such tables */
     ig_value *next, *next_states[IG_UPDATE_STATES];
@@ -24,8 +27,9 @@ typedef struct ig_train_weight {
 
 typedef struct ig_training {
     ig_module *module;
-    ig_graph *graph; /* the entry */
-    ig_train_part part;
+    ig_graph *graph;        /* the entry */
+    ig_train_part part;     /* IG_TRAIN_NONE: only the description is made */
+    ig_writer *description; /* or NULL */
     ig_train_options options;
     ig_pass_options passes;
     ig_arena *arena;
@@ -43,6 +47,23 @@ typedef struct ig_training {
     ig_value **carried_next; /* by `carried` */
 } ig_training;
 
+typedef IG_VEC(ig_value *) ig_train_values;
+
+/* ---- rows.c ---- */
+
+/* Do only those rows of the weight change that a step reads?  It is a table that only
+ * bags read, then. */
+bool ig_train_has_rows(const ig_training *t, const ig_train_weight *w);
+/* Adds the results of the bags that read the table; how many. */
+uint32_t ig_train_list_rows(const ig_training *t, const ig_train_weight *w,
+                            ig_train_values *to);
+/* Ids and gradients of these bags become w->rows; `next` points at the gradients. */
+void ig_train_join_rows(ig_training *t, ig_train_weight *w, ig_value **next);
+/* The gradient within the optimizer's max_gradient. */
+ig_value *ig_train_clamp(ig_training *t, const ig_train_weight *w, ig_value *g);
+
+/* ---- ranks.c ---- */
+
 /* Tables become this rank's parts of them, by the plan, which are trained in their
  * place; the arguments of the tables go.  Numbers of arguments in `trained` are to be
  * found again. */
@@ -54,5 +75,10 @@ double ig_train_share(const ig_training *t);
 /* The loss, gradients of weights that every rank has, and running statistics become
  * those of all ranks, alike on each.  Where no gradients were made: the loss. */
 void ig_train_reduce(ig_training *t);
+
+/* ---- describe.c ---- */
+
+/* Writes the description of the training, whose tables have been divided. */
+void ig_train_put(const ig_training *t, ig_writer *out);
 
 #endif

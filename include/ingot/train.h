@@ -72,6 +72,20 @@ IG_API IG_MUST_USE ig_status ig_compile_train_file(ig_module *module,
                                                    const char *path,
                                                    const ig_compile_options *compile);
 
+/* A text that says what the options train: JSON with "optimizers", as given; "trained",
+ * weights and inputs by "name" with the index of their "optimizer"; "world_size" and
+ * "rank"; and "tables", those that ranks have parts of: "rows", "dim", and "parts" of
+ * their columns with "shards", each a rank, its first row, rows, and where these begin
+ * in the rank's own.  *out_json is the context's until its next call.  Errors as
+ * above. */
+IG_API IG_MUST_USE ig_status ig_train_describe(ig_module *module,
+                                               const ig_train_options *options,
+                                               const ig_compile_options *compile,
+                                               const char **out_json);
+/* The same of an artifact, which ig_compile_train_file has written.  IG_INVALID: it is
+ * none. */
+IG_API IG_MUST_USE ig_status ig_artifact_train(ig_context *context, const char *path,
+                                               const char **out_json);
 /* The learning rate and weight decay that the text of an optimizer names (see above);
  * `context` gets the message where it is none. */
 IG_API IG_MUST_USE ig_status ig_optimizer_read(ig_context *context, const char *text,

@@ -182,7 +182,7 @@ ARROWS = {
                      TORCH + "entry/torchscript.h", TORCH + "package/", PT2 + "json.h",
                      "ingot_build_id.h", *DRIVER],
     "driver/train/": ["passes/grad/", "passes/engine/", "passes/shard/divided.h",
-                      "driver/train/", "driver/shard/opened.h",
+                      "driver/train/", "driver/shard/opened.h", "runtime/container.h",
                       "driver/compile/nested.h", *DRIVER],
     "driver/shard/": ["driver/shard/", "driver/compile/compile.h", "driver/values/weight.h",
                       "driver/artifact/record.h", "passes/shard/mark.h",

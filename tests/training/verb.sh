@@ -273,5 +273,73 @@ if [ "${INGOT_FULL:-0}" = 1 ]; then
     holds "torch and TorchRec load them" python3 tests/training/checkpoint_torch.py \
         "$folder/torch/step-000000000010" "$folder/tables/step-000000000002"
 fi
+
+# Ranks take the batches in turn, or each its own; rank 0 writes what all have.
+mkdir "$folder"/{eight,four,own0,own1}
+holds "eight batches" python tests/training/cut_batch.py "$case" "$folder/eight" 8
+holds "as four" python tests/training/cut_batch.py "$case" "$folder/four" 4
+for i in 0 1 2 3 4 5 6 7; do
+    cp "$folder/eight/$i.npz" "$folder/own$((i % 2))"
+done
+rules=(--loss bce_logits:=label --optimizer 'tables.*=rowwise_adagrad(lr=0.02,eps=0.0001)'
+    --optimizer '*=adamw(lr=0.002,eps=0.00001,weight_decay=0.01)')
+ranked() {
+    "$ingot" train "$case/model.pt" "${rules[@]}" -j 1 --data "$@"
+}
+holds "two ranks" ranked "$folder/eight" --ranks 2 --json -o "$folder/two.npz"
+cp "$folder/log" "$folder/two.json"
+holds "two ranks again" ranked "$folder/eight" --ranks 2 -q -o "$folder/again.npz"
+holds "come to the same bits" cmp "$folder/two.npz" "$folder/again.npz"
+holds "each with its own batches" ranked "$folder/own%r" --ranks 2 -q -o "$folder/again.npz"
+holds "comes to the same bits, too" cmp "$folder/two.npz" "$folder/again.npz"
+holds "one rank, with the batches of both at once" ranked "$folder/four" --json
+cp "$folder/log" "$folder/one.json"
+holds "has the losses of two" python - "$folder/one.json" "$folder/two.json" <<'PY'
+import json, sys
+one, two = (json.load(open(path))["losses"] for path in sys.argv[1:])
+assert len(one) == 4 and all(abs(a - b) <= 1e-5 * abs(a) for a, b in zip(one, two)), (one, two)
+PY
+rm "$folder/own1/7.npz"
+holds "ranks stop with the one that has the least" says 0 "3 steps" \
+    ranked "$folder/own%r" --ranks 2 --eval "$case/batch0.npz"
+holds "three ranks keep a checkpoint" ranked "$folder/eight" --ranks 3 -q --steps 2 \
+    --checkpoint "$folder/ranks" -o "$folder/three.npz"
+for ranks in 1 2 4; do
+    more=()
+    [ $ranks = 1 ] || more=(--ranks $ranks)
+    holds "with which $ranks begin" ranked "$folder/eight" --steps 2 -q "${more[@]}" \
+        --begin "$folder/ranks" -o "$folder/begun.npz"
+    holds "at the same bits" cmp "$folder/three.npz" "$folder/begun.npz"
+done
+holds "three go on" ranked "$folder/eight" --ranks 3 -q --steps 4 --epochs 9 --resume \
+    --checkpoint "$folder/ranks" -o "$folder/resumed.npz"
+holds "three in one go" ranked "$folder/eight" --ranks 3 -q --steps 4 --epochs 9 -o "$folder/whole.npz"
+holds "have the same bits" cmp "$folder/whole.npz" "$folder/resumed.npz"
+holds "two go on after three" ranked "$folder/eight" --ranks 2 -q --steps 5 --epochs 9 --resume \
+    --checkpoint "$folder/ranks"
+holds "the steps of two ranks" "$ingot" train "$case/model.pt" "${rules[@]}" --ranks 2 \
+    -o "$folder/step%r.ingot"
+holds "train as artifacts" "$ingot" train "$folder/step%r.ingot" --ranks 2 --data "$folder/eight" -q \
+    -j 1 -o "$folder/again.npz" --checkpoint "$folder/of_steps"
+holds "to the same bits" cmp "$folder/two.npz" "$folder/again.npz"
+holds "in the wrong order they are told" says 1 "is the step of rank 1 of 2, and this is rank 0 of 2" \
+    "$ingot" train "$folder/step1.ingot" --ranks 2 --data "$folder/eight"
+holds "a rank alone writes no file of its own" says 2 "leave out %r" \
+    ranked "$folder/eight" --ranks 2 -o "$folder/x%r.npz"
+cat >"$folder/mlp.ig" <<'IG'
+module @mlp {
+  weight @w : f32[1, 13] = splat(0.125)
+  graph @main(%dense: f32[B, 13]) -> (f32[B] "y") {
+    %0 = mul %dense, @w : f32[B, 13]
+    %1 = reduce %0 {op = sum, axes = [1]} : f32[B]
+    ret %1
+  }
+}
+IG
+holds "a model without tables trains on ranks" says 0 "4 steps" "$ingot" train "$folder/mlp.ig" \
+    --loss bce_logits:y=label --optimizer '*=sgd' --data "$folder/eight" --ranks 2
+holds "an artifact keeps checkpoints" step -q --steps 5 --checkpoint "$folder/kept"
+holds "and goes on" step -q --steps 10 --checkpoint "$folder/kept" --resume -o "$folder/of_step.npz"
+holds "to the bits of ten in one go" cmp "$folder/ten.npz" "$folder/of_step.npz"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -50,6 +50,7 @@ typedef struct settings {
     int64_t world;             /* of a rank: of how many it is one; or 0 */
     struct bench_table *table; /* of bench: of all models that it measures */
     bool is_silent;            /* a rank that leaves the output to rank 0 */
+    bool has_own_data;         /* a rank whose data is its own: --data names %r */
 } settings;
 
 typedef enum option_kind {

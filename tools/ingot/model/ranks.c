@@ -70,6 +70,9 @@ static void open_rank_settings(rank_settings *r, const settings *given, int64_t 
     own->arguments = list_for_rank(r, &given->arguments);
     own->inputs_from = text_for_rank(r, given->inputs_from);
     own->outputs_to = text_for_rank(r, given->outputs_to);
+    own->data = text_for_rank(r, given->data);
+    own->output = text_for_rank(r, given->output);
+    own->has_own_data = own->data != given->data;
     own->is_silent = rank > 0 && own->outputs_to == given->outputs_to;
 }
 
@@ -333,6 +336,37 @@ ig_status ranks_shard(const settings *given, ig_context *context, ig_module *mod
     }
     free(plan);
     return status;
+}
+
+/* As many ranks, and no tables: what is trained is alike on all of them. */
+static char *plan_of_none(const settings *given) {
+    return text_of("{\"world_size\": %lld, \"tables\": []}", (long long)given->world);
+}
+
+/* Chosen in a context of its own, which says nothing of a model without tables. */
+static char *choose_training_plan(const settings *given) {
+    ig_context *context = need(ig_context_create(NULL));
+    ig_import_options how = import_options(given);
+    ig_module *module = NULL;
+    char *plan = NULL;
+    ig_status status = ig_import(context, given->arguments.items[0], &how, &module);
+    if (status == IG_OK) {
+        status = choose_plan(given, context, module, &plan);
+    }
+    ig_module_close(module);
+    ig_context_destroy(context);
+    return status == IG_OK ? plan : plan_of_none(given);
+}
+
+bool ranks_training_plan(const settings *given, char **out_plan) {
+    int exit_status;
+    *out_plan = NULL;
+    if (!given->world && !given->plan) {
+        return true;
+    }
+    *out_plan = given->plan ? read_json_text(given->plan, &exit_status)
+                            : choose_training_plan(given);
+    return *out_plan && (!given->plan || !given->world || fits_world(given, *out_plan));
 }
 
 /* ---- meeting ---- */

@@ -13,7 +13,7 @@
 
 enum { MAX_RANKS = 1024 };
 
-#define CHUNKS_HELP                                                               \
+#define CHUNKS_HELP \
     "parts of the batch, of which one travels while others are computed (the plan's)"
 #define ROWS_RANKS                                                                  \
     COUNT("ranks", 0, ranks, 1, MAX_RANKS,                                          \
@@ -36,6 +36,9 @@ bool ranks_are_silent(const settings *given);
 ig_status ranks_shard(const settings *given, ig_context *context, ig_module *module);
 /* The same by --plan and --rank, wherever it is to run. */
 ig_status ranks_shard_by_plan(const settings *given, ig_module *module);
+/* The plan by which ranks train, --plan or one that is chosen: allocated; NULL for no
+ * rank.  False after a message. */
+bool ranks_training_plan(const settings *given, char **out_plan);
 /* The group of a rank; NULL until it has met the others. */
 struct ig_group *ranks_group(void);
 /* For a rank that has met the others: *value becomes rank 0's. */

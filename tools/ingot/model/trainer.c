@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/model/trainer.h"
 
+#include "tools/ingot/model/ranks.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,7 +177,14 @@ static ig_trainer_options trainer_options(trainer *t) {
     return (ig_trainer_options){ .size = sizeof(ig_trainer_options),
                                  .message = t->why.text,
                                  .message_size = sizeof t->why.text,
-                                 .threads = (int)t->given->threads };
+                                 .threads = (int)t->given->threads,
+                                 .ranks = t->ranks };
+}
+
+/* Programs are there: no rank waits while another one compiles. */
+static bool meet_ranks(trainer *t) {
+    t->status = ranks_meet(t->given, &t->ranks, &t->why);
+    return t->status == IG_OK;
 }
 
 /* The inputs of the step are those that the library keeps. */
@@ -210,7 +219,7 @@ static bool open_compiled(trainer *t) {
     if (t->status == IG_OK) {
         t->status = compile_part(t, IG_TRAIN_INITIAL);
     }
-    if (t->status != IG_OK) {
+    if (t->status != IG_OK || !meet_ranks(t)) {
         return false;
     }
     ig_trainer_options options = trainer_options(t);
@@ -229,6 +238,9 @@ bool trainer_open(trainer *t, const settings *given, ig_context *context,
 bool trainer_open_file(trainer *t, const settings *given, ig_context *context,
                        const char *path) {
     *t = (trainer){ .given = given, .m = { .context = context } };
+    if (!meet_ranks(t)) {
+        return false;
+    }
     ig_trainer_options options = trainer_options(t);
     t->status = ig_trainer_open(path, &options, &t->own);
     return t->status == IG_OK && take_inputs(t);

@@ -12,6 +12,7 @@ typedef struct trainer {
     model m;           /* the step */
     ig_module *module; /* that is trained, as it was; NULL where MODEL is an artifact */
     ig_train_options how;
+    ig_ranks *ranks; /* of a rank: the group that it has met; or NULL */
     ig_trainer *own; /* runs the parts; NULL: the step is interpreted */
     ig_program *parts[IG_TRAIN_PARTS]; /* of `module`, compiled when they are needed */
     call with;     /* whoever trains sets the first data_count inputs */

@@ -4,7 +4,6 @@
 #include "tools/ingot/verify/case.h"
 
 #include <dirent.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -53,22 +52,15 @@ static const char *torch_state(const char *rule, int number) {
     return NULL;
 }
 
-/* The rule of the first optimizer whose pattern the weight fits, in `out`. */
-static void find_rule(const text_list *optimizers, const char *weight, char *out,
-                      size_t size) {
-    snprintf(out, size, "%s", optimizers->count ? "" : "adam");
-    for (size_t i = 0; i < optimizers->count && !out[0]; i++) {
-        const char *text = optimizers->items[i], *equal = strchr(text, '=');
-        char *pattern = text_of("%.*s", equal ? (int)(equal - text) : 0, text);
-        if (equal && fnmatch(pattern, weight, 0) == 0) {
-            snprintf(out, size, "%.*s", (int)strcspn(equal + 1, "("), equal + 1);
-        }
-        free(pattern);
-    }
+/* The rule of a weight's optimizer, in `out`. */
+static void find_rule(const json_t *about, const char *weight, char *out, size_t size) {
+    const char *equal = strchr(optimizer_of(about, weight), '=');
+    const char *rule = equal ? equal + 1 : "";
+    snprintf(out, size, "%.*s", (int)strcspn(rule, "("), rule);
 }
 
 /* The path of the weight or state that the input `name` holds. */
-static char *path_of(const text_list *optimizers, const char *name) {
+static char *path_of(const json_t *about, const char *name) {
     char rule[64];
     int number;
     const char *mark = state_mark(name, &number);
@@ -77,7 +69,7 @@ static char *path_of(const text_list *optimizers, const char *name) {
     }
     char *weight = text_of("%.*s", (int)(mark - name), name);
     char *table = table_of(weight);
-    find_rule(optimizers, weight, rule, sizeof rule);
+    find_rule(about, weight, rule, sizeof rule);
     const char *torch = torch_state(rule, number);
     char *path = table
                      ? text_of("optim/state/%s/%s%s%d", weight, table, momentum, number)
@@ -162,7 +154,8 @@ typedef struct tensors {
     ig_argument *values;
     char **paths;
     size_t count;
-    float step; /* as torch.optim has it */
+    float step;          /* as torch.optim has it */
+    int64_t counters[2]; /* steps, ranks */
 } tensors;
 
 static void add_tensor(tensors *to, const ig_argument *value, char *path) {
@@ -190,37 +183,54 @@ static void add_step(tensors *to, int64_t step) {
     }
 }
 
-static void list_tensors(const trainer *t, const text_list *optimizers, tensors *to) {
-    to->values = need(calloc(2 * t->with.count + 1, sizeof *to->values));
-    to->paths = need(calloc(2 * t->with.count + 1, sizeof *to->paths));
-    for (size_t i = 0; i < t->with.count; i++) {
-        if (t->memory[i]) {
-            add_tensor(to, &t->with.inputs[i],
-                       path_of(optimizers, model_input_name(&t->m, i)));
-            flatten_rows(to);
-            add_step(to, t->step);
-        }
+static void list_tensors(const whole_values *all, const json_t *about, int64_t step,
+                         tensors *to) {
+    size_t room = 2 * all->count + sizeof to->counters / sizeof *to->counters;
+    to->values = need(calloc(room, sizeof *to->values));
+    to->paths = need(calloc(room, sizeof *to->paths));
+    for (size_t i = 0; i < all->count; i++) {
+        add_tensor(to, &all->items[i].value, path_of(about, all->items[i].name));
+        flatten_rows(to);
+        add_step(to, step);
     }
-    ig_argument step = { .dtype = "i64", .data = &t->step, .size = sizeof t->step };
-    add_tensor(to, &step, text_of("step"));
+    to->counters[0] = step;
+    to->counters[1] = json_integer_value(json_object_get(about, "world_size"));
+    for (size_t i = 0; i < 2; i++) {
+        ig_argument counter = { .dtype = "i64",
+                                .data = &to->counters[i],
+                                .size = sizeof to->counters[i] };
+        add_tensor(to, &counter, text_of("%s", i ? "ranks" : "step"));
+    }
 }
 
-bool checkpoint_save(const trainer *t, ig_context *context, const char *folder,
-                     const text_list *optimizers) {
+static bool write_checkpoint(ig_context *context, const char *path,
+                             const whole_values *wholes, const json_t *about,
+                             int64_t step) {
     tensors all = { 0 };
-    char *path = text_of("%s/%s%012lld", folder, name_begin, (long long)t->step);
-    list_tensors(t, optimizers, &all);
+    list_tensors(wholes, about, step, &all);
     bool is_good = is_whole(path) || ig_checkpoint_write(context, path, all.values,
                                                          (const char *const *)all.paths,
                                                          all.count) == IG_OK;
-    if (is_good) {
-        remove_old(folder);
-    }
     for (size_t i = 0; i < all.count; i++) {
         free(all.paths[i]);
     }
     free(all.values);
     free(all.paths);
+    return is_good;
+}
+
+bool checkpoint_save(const trainer *t, ig_context *context, const char *folder,
+                     const json_t *about) {
+    whole_values all;
+    char *path = text_of("%s/%s%012lld", folder, name_begin, (long long)t->step);
+    bool is_good = wholes_gather(t, about, &all);
+    if (is_good && t->given->rank == 0) {
+        is_good = write_checkpoint(context, path, &all, about, t->step);
+        if (is_good) {
+            remove_old(folder);
+        }
+    }
+    wholes_free(&all);
     free(path);
     return is_good;
 }
@@ -284,20 +294,18 @@ static const ig_argument *find_value(const ig_arguments *all, const char *name) 
 }
 
 static bool load_value(trainer *t, const ig_arguments *all, size_t index,
-                       const char *checkpoint) {
-    const char *name = model_input_name(&t->m, index);
-    const ig_argument *value = find_value(all, name), *own = &t->with.inputs[index];
+                       const char *checkpoint, const json_t *about) {
+    char *name = whole_name(t, about, index);
+    const ig_argument *value = find_value(all, name);
+    t->why = (message){ "" };
+    bool is_good = value && whole_give(t, about, index, value);
     if (!value) {
         complain(0, "%s: there is no '%s' in the checkpoint", checkpoint, name);
-        return false;
-    }
-    if (value->size != own->size || strcmp(value->dtype, own->dtype) != 0) {
+    } else if (!is_good) {
         complain(0, "%s: '%s' is of another size or type", checkpoint, name);
-        return false;
     }
-    ig_argument same = *own; /* its extents: of rows there may be one axis less */
-    same.data = value->data;
-    return trainer_set(t, name, &same);
+    free(name);
+    return is_good;
 }
 
 /* torch.optim counts steps for each weight, all alike. */
@@ -317,14 +325,18 @@ static int64_t load_step(const ig_arguments *all) {
     return step;
 }
 
-bool checkpoint_load(trainer *t, ig_context *context, const char *checkpoint) {
+bool checkpoint_load(trainer *t, ig_context *context, const char *checkpoint,
+                     const json_t *about, int64_t *out_ranks) {
     ig_arguments *all = NULL;
     bool is_good = ig_checkpoint_open(context, checkpoint, &all) == IG_OK;
     for (size_t i = 0; i < t->with.count && is_good; i++) {
-        is_good = !t->memory[i] || load_value(t, all, i, checkpoint);
+        is_good = !t->memory[i] || load_value(t, all, i, checkpoint, about);
     }
+    *out_ranks = 1;
     if (is_good) {
+        const ig_argument *ranks = find_tensor(all, "ranks");
         t->step = load_step(all);
+        *out_ranks = ranks ? (int64_t)ig_argument_number(ranks, 0) : 1;
     }
     ig_arguments_close(all);
     return is_good;

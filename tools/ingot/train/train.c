@@ -1,10 +1,13 @@
 /* ingot train: trains a model on files of arrays.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/cli/streams.h"
+#include "tools/ingot/model/ranks.h"
 #include "tools/ingot/train/checkpoint.h"
 #include "tools/ingot/train/curve.h"
 #include "tools/ingot/train/feed.h"
 #include "tools/ingot/values/inputs.h"
+
+#include <ingot/group.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -52,6 +55,7 @@ static const option_row options[] = {
     ROW_FIX,
     LIST("input", inputs, "NAME=TYPE", "fix an input's type"),
     COUNT("threads", 'j', threads, 1, MAX_THREADS, "threads of a step (all)"),
+    ROWS_RANKS,
     ROWS_COMPILE,
     ROW_QUIET,
     ROW_JSON,
@@ -65,13 +69,16 @@ typedef struct run {
     const settings *given;
     ig_context *context;
     const char *path; /* of the model */
+    char *plan;       /* of ranks, or NULL */
+    json_t *about;    /* describes the training; NULL: nobody asks */
     trainer t;
     feed data;
     double *rates;  /* as the optimizers say */
     double *losses; /* of all steps so far */
     size_t loss_count, loss_room;
+    int64_t passed;        /* batches of other ranks before the next */
     double eval_loss, auc; /* NaN: none */
-    int64_t skipped;       /* batches that were trained on before the checkpoint */
+    int64_t skipped;       /* steps that there were before the checkpoint */
     int64_t saved;         /* the step of the last checkpoint; -1: none */
 } run;
 
@@ -160,8 +167,7 @@ static void tell_step(const run *r) {
 
 static bool save_checkpoint(run *r) {
     r->saved = r->t.step;
-    return checkpoint_save(&r->t, r->context, r->given->checkpoints,
-                           &r->given->optimizers);
+    return checkpoint_save(&r->t, r->context, r->given->checkpoints, r->about);
 }
 
 static bool step_once(run *r, const schedule *s) {
@@ -180,30 +186,69 @@ static bool step_once(run *r, const schedule *s) {
     return !is_due || save_checkpoint(r);
 }
 
+/* Whether there is a next step; ranks go by the largest. */
+typedef enum turn { GOES_ON, DATA_ENDED, STEPS_DONE, IS_STOPPED, IS_BROKEN } turn;
+
+static bool pass_batches(run *r, int64_t count, bool *out_has) {
+    bool is_good = true;
+    for (int64_t i = 0; i < count && is_good && *out_has; i++) {
+        is_good = feed_next(&r->data, out_has);
+    }
+    return is_good;
+}
+
+/* Ranks whose data are the same take its batches in turn; a round that is not full is
+ * left out. */
+static bool next_batch(run *r, bool *out_has) {
+    const settings *given = r->given;
+    int64_t others = given->world && !given->has_own_data ? given->world - 1 : 0;
+    int64_t before = others ? given->rank : 0;
+    *out_has = true;
+    return pass_batches(r, r->passed, out_has) && pass_batches(r, before, out_has) &&
+           pass_batches(r, 1, out_has) && ((r->passed = others - before), true);
+}
+
+static turn find_turn(run *r) {
+    bool has_next;
+    if (was_interrupted()) {
+        return IS_STOPPED;
+    }
+    if (r->given->steps && r->t.step >= r->given->steps) {
+        return STEPS_DONE;
+    }
+    if (!next_batch(r, &has_next)) {
+        return IS_BROKEN;
+    }
+    return has_next ? GOES_ON : DATA_ENDED;
+}
+
+static turn next_turn(run *r) {
+    int64_t own = find_turn(r), all[MAX_RANKS] = { 0 }, most = own;
+    if (r->given->world &&
+        ig_group_all_gather(ranks_group(), &own, sizeof own, all) != IG_OK) {
+        complain(0, "%s", r->t.why.text);
+        return IS_BROKEN;
+    }
+    for (int64_t i = 0; i < r->given->world; i++) {
+        most = all[i] > most ? all[i] : most;
+    }
+    return (turn)most;
+}
+
 /* True at the end of the data, of --steps, and when the user stops it. */
 static bool train_epoch(run *r, const schedule *s, bool *out_is_done) {
-    bool has_next = true;
+    turn now;
     feed_rewind(&r->data);
-    while (!was_interrupted()) {
-        *out_is_done = r->given->steps && r->t.step >= r->given->steps;
-        if (*out_is_done) {
-            return true;
-        }
-        if (!feed_next(&r->data, &has_next)) {
-            return false;
-        }
-        if (!has_next) {
-            return true;
-        }
+    r->passed = 0;
+    while ((now = next_turn(r)) == GOES_ON) {
         if (r->skipped > 0) {
             r->skipped--;
-            continue;
-        }
-        if (!step_once(r, s)) {
+        } else if (!step_once(r, s)) {
             return was_interrupted();
         }
     }
-    return true;
+    *out_is_done = now == STEPS_DONE || now == IS_STOPPED;
+    return now != IS_BROKEN;
 }
 
 static bool train_all(run *r) {
@@ -233,21 +278,18 @@ static bool train_all(run *r) {
 
 /* ---- results ---- */
 
-/* Weights and states: the inputs that are the trainer's. */
-static bool write_arrays(run *r) {
-    trainer *t = &r->t;
-    ig_argument *values = need(calloc(t->with.count + 1, sizeof *values));
-    const char **labels = need(calloc(t->with.count + 1, sizeof *labels));
-    size_t count = 0;
-    for (size_t i = 0; i < t->with.count; i++) {
-        bool is_step = i == t->step_at;
-        if (t->memory[i] || is_step) {
-            values[count] = t->with.inputs[i];
-            labels[count++] = is_step ? step_name : model_input_name(&t->m, i);
-        }
+/* Weights, states and the number of steps. */
+static bool write_arrays(run *r, const whole_values *all) {
+    ig_argument *values = need(calloc(all->count + 1, sizeof *values));
+    const char **labels = need(calloc(all->count + 1, sizeof *labels));
+    for (size_t i = 0; i < all->count; i++) {
+        values[i + 1] = all->items[i].value;
+        labels[i + 1] = all->items[i].name;
     }
+    values[0] = (ig_argument){ .dtype = "i64", .data = &r->t.step, .size = 8 };
+    labels[0] = step_name;
     bool is_good = ig_arguments_write(r->context, r->given->output, values, labels,
-                                      count) == IG_OK;
+                                      all->count + 1) == IG_OK;
     free(values);
     free(labels);
     return is_good;
@@ -258,15 +300,21 @@ static bool import_model(run *r, ig_module **out) {
     return ig_import(r->context, r->path, &how, out) == IG_OK;
 }
 
+static size_t index_of_input(const run *r, const char *name) {
+    const ig_argument *input = trainer_find(&r->t, name);
+    return input ? (size_t)(input - r->t.with.inputs) : r->t.with.count;
+}
+
 /* The model with its trained weights. */
-static bool write_model(run *r) {
+static bool write_model(run *r, const whole_values *all) {
     ig_module *module = NULL;
     bool is_good = import_model(r, &module);
-    for (size_t i = r->t.step_at + 3; i < r->t.with.count && is_good; i++) {
-        const char *name = model_input_name(&r->t.m, i), *dot = strrchr(name, '.');
+    for (size_t i = 0; i < all->count && is_good; i++) {
+        const char *name = all->items[i].name, *dot = strrchr(name, '.');
         bool is_state = dot && strncmp(dot, ".momentum", strlen(".momentum")) == 0;
-        is_good = is_state ||
-                  ig_module_set_weight(module, name, &r->t.with.inputs[i]) == IG_OK;
+        bool is_input = index_of_input(r, name) < r->t.step_at;
+        is_good = is_state || is_input ||
+                  ig_module_set_weight(module, name, &all->items[i].value) == IG_OK;
     }
     ig_compile_options how = compile_options(r->given);
     if (is_good) {
@@ -278,36 +326,58 @@ static bool write_model(run *r) {
     return is_good;
 }
 
+/* Every rank gives its parts to rank 0, which writes. */
+static bool write_trained(run *r) {
+    whole_values all;
+    bool is_good = wholes_gather(&r->t, r->about, &all);
+    if (is_good && r->given->rank == 0) {
+        is_good = text_ends(r->given->output, ".npz") ? write_arrays(r, &all)
+                                                      : write_model(r, &all);
+    }
+    wholes_free(&all);
+    return is_good;
+}
+
 static bool write_result(run *r) {
     int64_t first = r->t.step - (int64_t)r->loss_count + 1;
-    if (r->given->svg && !curve_write(r->given->svg, r->losses, r->loss_count, first)) {
+    if (r->given->svg && r->given->rank == 0 &&
+        !curve_write(r->given->svg, r->losses, r->loss_count, first)) {
         return false;
     }
     if (r->given->checkpoints && r->saved != r->t.step && !save_checkpoint(r)) {
         return false;
     }
-    if (!r->given->output) {
-        return true;
-    }
-    return text_ends(r->given->output, ".npz") ? write_arrays(r) : write_model(r);
+    return !r->given->output || write_trained(r);
 }
 
+static const ig_argument *find_array(const ig_arguments *file, const char *name) {
+    for (size_t i = 0; i < ig_arguments_count(file); i++) {
+        if (strcmp(ig_arguments_name(file, i), name) == 0) {
+            return ig_arguments_at(file, i);
+        }
+    }
+    return NULL;
+}
+
+/* Each weight and state by its name. */
 static bool load_arrays(run *r) {
     ig_arguments *file = NULL;
     bool is_good = ig_arguments_open(r->context, r->given->begin, &file) == IG_OK;
-    for (size_t i = 0; is_good && i < ig_arguments_count(file); i++) {
-        const char *name = ig_arguments_name(file, i);
-        const ig_argument *value = ig_arguments_at(file, i), *own;
-        own = trainer_find(&r->t, name);
-        if (strcmp(name, step_name) == 0) {
-            r->t.step = (int64_t)ig_argument_number(value, 0);
-        } else if (!own || own->size != value->size ||
-                   !trainer_set(&r->t, name, value)) {
-            complain(0, "%s: '%s' is nothing of this training, or of another size",
-                     r->given->begin, name);
-            is_good = false;
+    for (size_t i = 0; is_good && i < r->t.with.count; i++) {
+        if (!r->t.memory[i]) {
+            continue;
         }
+        char *name = whole_name(&r->t, r->about, i);
+        const ig_argument *value = find_array(file, name);
+        is_good = value && whole_give(&r->t, r->about, i, value);
+        if (!is_good) {
+            complain(0, "%s: '%s' is not in it, or of another size or type",
+                     r->given->begin, name);
+        }
+        free(name);
     }
+    const ig_argument *step = is_good ? find_array(file, step_name) : NULL;
+    r->t.step = step ? (int64_t)ig_argument_number(step, 0) : r->t.step;
     ig_arguments_close(file);
     return is_good;
 }
@@ -318,7 +388,8 @@ static bool begin(run *r) {
         return load_arrays(r);
     }
     char *last = checkpoint_last(from);
-    bool is_good = last && checkpoint_load(&r->t, r->context, last);
+    int64_t ranks;
+    bool is_good = last && checkpoint_load(&r->t, r->context, last, r->about, &ranks);
     if (!last) {
         complain(0, "%s: there is no checkpoint (a folder with .metadata)", from);
     }
@@ -335,8 +406,11 @@ static bool resume(run *r) {
                  r->given->checkpoints);
         is_good = false;
     } else if (last) {
-        is_good = checkpoint_load(&r->t, r->context, last);
-        r->saved = r->skipped = r->t.step;
+        int64_t ranks, world = r->given->world ? r->given->world : 1;
+        is_good = checkpoint_load(&r->t, r->context, last, r->about, &ranks);
+        ranks = r->given->has_own_data ? world : ranks;
+        r->saved = r->t.step;
+        r->skipped = (r->t.step * ranks + world - 1) / world;
     }
     free(last);
     return is_good;
@@ -420,6 +494,9 @@ static void put_json_number(const char *key, double number) {
 }
 
 static void tell_end(const run *r, int64_t steps) {
+    if (r->given->rank > 0) {
+        return;
+    }
     size_t last = r->loss_count < 50 ? r->loss_count : 50;
     if (!r->given->json) {
         printf("%lld steps, loss %.6g, mean of the last %zu: %.6g\n", (long long)steps,
@@ -444,25 +521,63 @@ static void tell_end(const run *r, int64_t steps) {
 
 /* ---- the verb ---- */
 
-static ig_train_options train_options(const settings *given) {
+static ig_train_options train_options(const run *r) {
     static const char *const all[] = { "*=adam" };
-    const text_list *named = &given->optimizers;
+    const text_list *named = &r->given->optimizers;
     return (ig_train_options){ .size = sizeof(ig_train_options),
-                               .loss = given->loss,
+                               .loss = r->given->loss,
                                .optimizers = named->count ? named->items
                                                           : (const char **)all,
                                .optimizer_count = named->count ? named->count : 1,
-                               .clip_norm = given->clip_norm };
+                               .clip_norm = r->given->clip_norm,
+                               .plan = r->plan,
+                               .plan_name = r->given->plan,
+                               .rank = (size_t)r->given->rank };
+}
+
+/* Of ranks and checkpoints: who has what of the tables, and which rules there are. */
+static bool describe(run *r, ig_module *module, const ig_train_options *how) {
+    const char *text = NULL;
+    ig_compile_options compile = compile_options(r->given);
+    if (!r->given->world && !r->given->checkpoints) {
+        return true;
+    }
+    ig_status status = module ? ig_train_describe(module, how, &compile, &text)
+                              : ig_artifact_train(r->context, r->path, &text);
+    r->about = status == IG_OK ? need(json_loads(text, 0, NULL)) : NULL;
+    return status == IG_OK;
+}
+
+/* An artifact that was made for another rank is told before it meets the others. */
+static bool check_rank(const run *r) {
+    int64_t world = json_integer_value(json_object_get(r->about, "world_size"));
+    int64_t rank = json_integer_value(json_object_get(r->about, "rank"));
+    int64_t wanted = r->given->world ? r->given->world : 1;
+    if (r->about && (world != wanted || rank != r->given->rank)) {
+        complain(0,
+                 "%s is the step of rank %lld of %lld, and this is rank %lld of %lld",
+                 r->path, (long long)rank, (long long)world, (long long)r->given->rank,
+                 (long long)wanted);
+        return false;
+    }
+    return true;
 }
 
 static bool open_trainer(run *r) {
-    ig_train_options how = train_options(r->given);
     ig_module *module = NULL;
     if (is_artifact(r->path)) {
-        return trainer_open_file(&r->t, r->given, r->context, r->path);
+        return describe(r, NULL, NULL) && check_rank(r) &&
+               trainer_open_file(&r->t, r->given, r->context, r->path);
     }
-    return import_model(r, &module) &&
-           trainer_open(&r->t, r->given, r->context, module, &how);
+    if (!ranks_training_plan(r->given, &r->plan) || !import_model(r, &module)) {
+        return false;
+    }
+    ig_train_options how = train_options(r);
+    if (!describe(r, module, &how)) {
+        ig_module_close(module);
+        return false;
+    }
+    return trainer_open(&r->t, r->given, r->context, module, &how);
 }
 
 static bool open_run(run *r) {
@@ -488,12 +603,6 @@ static int check_words(const settings *given) {
                         "--optimizer and --clip-norm",
                         given->arguments.items[0]);
     }
-    if (is_made && given->checkpoints) {
-        return complain(EXIT_USAGE,
-                        "%s does not say what torch calls its states: leave out "
-                        "--checkpoint (-o x.npz and --begin x.npz keep them)",
-                        given->arguments.items[0]);
-    }
     if (is_made && *out && !text_ends(out, ".npz")) {
         return complain(EXIT_USAGE,
                         "-o %s: an artifact holds no model, so that weights go to .npz",
@@ -509,7 +618,10 @@ static int check_words(const settings *given) {
 }
 
 static ig_status compile_step(run *r) {
-    ig_train_options how = train_options(r->given);
+    if (!ranks_training_plan(r->given, &r->plan)) {
+        return IG_INVALID;
+    }
+    ig_train_options how = train_options(r);
     ig_compile_options compile = compile_options(r->given);
     ig_module *module = NULL;
     ig_import_options import = import_options(r->given);
@@ -530,6 +642,10 @@ static int check_train(const settings *given) {
     if (!given->checkpoints && (given->resume || given->checkpoint_every)) {
         return complain(EXIT_USAGE, "--checkpoint DIR says where checkpoints are");
     }
+    if (out && given->data && strstr(out, "%r")) {
+        return complain(EXIT_USAGE,
+                        "-o %s: rank 0 writes what all ranks have; leave out %%r", out);
+    }
     if (out && !text_ends(out, ".npz") && !text_ends(out, ".ig") &&
         !text_ends(out, ".ingot")) {
         return complain(EXIT_USAGE, "-o %s: the name is to end in .npz, .ig or .ingot",
@@ -538,7 +654,7 @@ static int check_train(const settings *given) {
     return output_check(given);
 }
 
-static int run_train(const settings *given) {
+static int train_model(const settings *given) {
     int exit_status = check_train(given);
     if (exit_status) {
         return exit_status;
@@ -554,6 +670,7 @@ static int run_train(const settings *given) {
     }
     if (!given->data) {
         exit_status = exit_of(compile_step(&r));
+        free(r.plan);
         context_close(r.context);
         return exit_status;
     }
@@ -568,11 +685,20 @@ static int run_train(const settings *given) {
     trainer_close(&r.t);
     free(r.rates);
     free(r.losses);
+    free(r.plan);
+    json_decref(r.about);
     context_close(r.context);
     return was_interrupted()     ? exit_of(IG_CANCELLED)
            : is_good             ? 0
            : r.t.status != IG_OK ? exit_of(r.t.status)
                                  : EXIT_FAILED;
+}
+
+/* Ranks of one model are checked once; of artifacts each has its own. */
+static int run_train(const settings *given) {
+    bool is_one = !strstr(given->arguments.items[0], "%r");
+    int exit_status = is_one ? check_train(given) : 0;
+    return exit_status ? exit_status : ranks_work(given, train_model);
 }
 
 const verb verb_train = {
@@ -581,7 +707,8 @@ const verb verb_train = {
     .help = "trains a model's weights on arrays",
     .details =
         "A step is a program like any other (docs/training.md). Ctrl-C ends training "
-        "after the step that runs; what -o names is written all the same.",
+        "after the step that runs; what -o names is written all the same. Ranks take the "
+        "batches of --data in turn, or each its own (%r).",
     .options = options,
     .min_arguments = 1,
     .max_arguments = 1,
