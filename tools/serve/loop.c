@@ -145,6 +145,7 @@ static void *run_turns(void *user) {
         take_catalog(of);
         take_keys(of);
         take_events(of, events, count < 0 ? 0 : count);
+        of->lane.read_ns = clock_now() - of->lane.now;
         answer_all(of);
         if (of->grpc && of->lane.now - of->swept > SWEEP_MS * 1000000LL) {
             of->swept = of->lane.now;

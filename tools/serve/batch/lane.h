@@ -30,6 +30,7 @@ typedef struct lane {
     const key_ring *ring; /* certificates and tokens */
     const keys *keys;     /* of this turn */
     int64_t now;          /* ns of the monotonic clock, when this turn began */
+    int64_t read_ns;      /* that reading took in the turn before */
     bool is_draining;     /* no new work: the server ends */
     regions *regions;     /* of shared memory, of all loops; NULL: none is used */
     const struct service *beside; /* methods of gRPC beside the protocol's, or NULL */

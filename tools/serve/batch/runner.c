@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MAX_JOINED = 256 };   /* requests of a run */
+enum { MAX_JOINED = 256 }; /* requests of a run */
 /* How long the runs of a turn last at least, and in multiples of what reading took: a
  * server that reads more than it runs answers nobody in time. */
 enum { SLICE_NS = 1000000, RUNS_A_READ = 4 };
@@ -19,6 +19,7 @@ struct runner {
     lane *lane;
     request *first, **last;
     size_t waiting;
+    int64_t backlog;  /* ns that all who wait will take, as the last runs did */
     ig_view *outputs; /* of a run, and behind them those of one request of it */
     size_t output_room;
 };
@@ -61,14 +62,56 @@ static bool measure_rows(request *what) {
                         (long long)what->rows, to->name, (long long)most);
 }
 
+static const char queue_is_full[] = "too many requests wait already: exceeds maximum "
+                                    "queue size (--max-queue)",
+                  model_is_full[] = "too many requests wait for the model already: "
+                                    "exceeds max_queue_size",
+                  is_too_late[] = "the requests that wait take longer than until the "
+                                  "deadline";
+
 /* A request that waits beyond this turn keeps what it is for. */
 static void hold_version(request *what) {
     what->holds = true;
     atomic_fetch_add(&what->served->users, 1);
 }
 
-bool runner_is_full(const runner *of) {
-    return of->waiting >= of->lane->limits->queued;
+/* Runs that cost less than was measured must be found out: each request that is refused
+ * for its cost lets the next one look cheaper. */
+static void doubt_cost(const runner *of, served *model) {
+    enum { DOUBT = 64 };
+    statistics *counts = &model->counts[of->lane->number];
+    counts->cost_ns -= counts->cost_ns / DOUBT;
+}
+
+/* Whether the request is done by its deadline, after the others that wait, and after
+ * those that are read until the turn's runs begin, as many as in the turn before.  One
+ * that finds nobody before it is tried. */
+static bool is_in_time(const runner *of, served *model, int64_t deadline) {
+    if (deadline == 0 || of->waiting == 0) {
+        return true;
+    }
+    int64_t cost = model ? model->counts[of->lane->number].cost_ns : 0,
+            now = clock_now(), reading = of->lane->now + of->lane->read_ns - now;
+    if (now + (reading > 0 ? reading : 0) + of->backlog + cost <= deadline) {
+        return true;
+    }
+    if (model) {
+        doubt_cost(of, model);
+    }
+    return false;
+}
+
+const char *runner_refusal(const runner *of, const char *model, const char *version,
+                           int64_t deadline) {
+    char words[WORDS];
+    call_status status;
+    served *to = model ? catalog_find(of->lane->catalog, model, version, &status, words)
+                       : NULL;
+    size_t most = to ? to->config.max_queue : 0;
+    return of->waiting >= of->lane->limits->queued     ? queue_is_full
+           : most && atomic_load(&to->waiting) >= most ? model_is_full
+           : !is_in_time(of, to, deadline)             ? is_too_late
+                                                       : NULL;
 }
 
 /* Is there room among those that wait for the version, in all loops? */
@@ -80,10 +123,7 @@ static bool join_queue(request *what) {
     }
     if (atomic_fetch_add(&to->waiting, 1) >= most) {
         atomic_fetch_sub(&to->waiting, 1);
-        return request_fail(what, CALL_FULL,
-                            "%zu requests wait for model '%s' already: exceeds "
-                            "max_queue_size",
-                            most, to->name);
+        return request_fail(what, CALL_FULL, "%s", model_is_full);
     }
     what->is_queued = true;
     return true;
@@ -99,10 +139,8 @@ static void leave_queue(request *what) {
 static bool prepare_request(runner *of, request *what) {
     char words[WORDS];
     call_status status = CALL_OK;
-    if (runner_is_full(of)) {
-        return request_fail(what, CALL_FULL,
-                            "%zu requests wait already: exceeds maximum queue size",
-                            of->waiting);
+    if (of->waiting >= of->lane->limits->queued) {
+        return request_fail(what, CALL_FULL, "%s", queue_is_full);
     }
     what->served = catalog_find(of->lane->catalog, what->model, what->version, &status,
                                 words);
@@ -112,6 +150,10 @@ static bool prepare_request(runner *of, request *what) {
     int64_t timeout = what->served->config.queue_timeout;
     if (timeout && (!what->deadline || what->begun + timeout < what->deadline)) {
         what->deadline = what->begun + timeout;
+    }
+    what->cost = what->served->counts[of->lane->number].cost_ns;
+    if (!what->is_urgent && !is_in_time(of, what->served, what->deadline)) {
+        return request_fail(what, CALL_FULL, "%s", is_too_late);
     }
     return join_queue(what) && read_shared_inputs(what, of->lane->regions) &&
            bind_inputs(what, what->served) && check_outputs(what, what->served) &&
@@ -141,6 +183,7 @@ void runner_add(runner *to, request *what) {
         to->last = &what->next;
     }
     to->waiting++;
+    to->backlog += what->cost;
 }
 
 /* Takes off the request that *at points to. */
@@ -148,6 +191,7 @@ static void take_off(runner *from, request **at) {
     request *what = *at;
     *at = what->next;
     from->waiting--;
+    from->backlog -= what->cost;
     leave_queue(what);
     if (from->last == &what->next) {
         from->last = at;
@@ -257,6 +301,9 @@ static void collect_batch(runner *of, request *lead, batch *out) {
 
 /* ---- runs ---- */
 
+static const char deadline_passed[] =
+    "the deadline passed before the request could begin";
+
 static ig_view *need_outputs(runner *of, size_t count) {
     if (2 * count > of->output_room) {
         ig_view *grown = realloc(of->outputs, 2 * count * sizeof *grown);
@@ -270,6 +317,18 @@ static ig_view *need_outputs(runner *of, size_t count) {
         memset(of->outputs, 0, count * sizeof *of->outputs);
     }
     return of->outputs;
+}
+
+/* `took` ns of a run of so many requests; one that was cancelled would have taken
+ * more. */
+static void learn_cost(statistics *to, int64_t took, size_t requests, bool is_whole) {
+    enum { WEIGHT = 8 };
+    int64_t each = took / (int64_t)requests, gap = each - to->cost_ns;
+    if (to->cost_ns == 0 && is_whole) {
+        to->cost_ns = each;
+    } else if (is_whole || gap > 0) {
+        to->cost_ns += gap / WEIGHT;
+    }
 }
 
 static void count_run(runner *of, const served *model, int64_t rows) {
@@ -322,12 +381,13 @@ static bool run_alone(runner *of, request *what, int64_t begin) {
         return request_fail(what, CALL_FULL, "memory for outputs ran out");
     }
     if (what->deadline && begin >= what->deadline) {
-        return request_fail(what, CALL_LATE,
-                            "the deadline passed before the request could begin");
+        return request_fail(what, CALL_LATE, "%s", deadline_passed);
     }
     ig_status status = served_run(model, of->lane->number, what->views, outputs,
                                   what->deadline ? what->deadline - begin : 0);
     count_run(of, model, what->rows);
+    learn_cost(&model->counts[of->lane->number], clock_now() - begin, 1,
+               status == IG_OK);
     if (status != IG_OK) {
         return request_fail(what, call_status_of_run(status), "model '%s': %s",
                             model->name, served_error(model, of->lane->number));
@@ -395,10 +455,19 @@ static bool run_joined(runner *of, const batch *all) {
     }
     if (is_good) {
         count_run(of, model, all->rows);
+        learn_cost(&model->counts[of->lane->number], clock_now() - begin, all->count,
+                   true);
         take_apart(of, all, begin);
     }
     pool_free(&memory);
     return is_good;
+}
+
+/* Whether the deadline has passed, or will before a run ends, which others could have
+ * instead. */
+static bool is_late(const runner *of, const request *what, int64_t now) {
+    int64_t cost = of->waiting ? what->served->counts[of->lane->number].cost_ns : 0;
+    return what->deadline && (now >= what->deadline || now + cost > what->deadline);
 }
 
 /* Nothing begins after its deadline, or for a client that has left: leaves those in
@@ -410,9 +479,8 @@ static void leave_out_late(runner *of, const batch *all, batch *out) {
     for (size_t i = 0; i < all->count; i++) {
         request *what = all->all[i];
         bool has_waited = what->status == CALL_OK && now - what->begun > SLICE_NS;
-        if (what->status == CALL_OK && what->deadline && now >= what->deadline) {
-            request_fail(what, CALL_LATE,
-                         "the deadline passed before the request could begin");
+        if (what->status == CALL_OK && is_late(of, what, now)) {
+            request_fail(what, CALL_LATE, "%s", deadline_passed);
         } else if (has_waited && what->has_left && what->has_left(what)) {
             request_fail(what, CALL_CANCELLED, "the client left");
         }
@@ -452,7 +520,7 @@ void runner_turn(runner *of) {
     int64_t now = clock_now(), slice = RUNS_A_READ * (now - of->lane->now),
             end = now + (slice > SLICE_NS ? slice : SLICE_NS);
     bool has_time = true;
-    for (request *lead; has_time && (lead = find_due(of, of->lane->now));) {
+    for (request *lead; has_time && (lead = find_due(of, now));) {
         collect_batch(of, lead, &next);
         run_batch(of, &next);
         has_time = !of->first || clock_now() < end || of->lane->is_draining;

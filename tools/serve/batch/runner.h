@@ -13,8 +13,12 @@ void runner_destroy(runner *of);
 /* Takes a request, whose `finish` is called in a turn to come, at the latest in this
  * one where nothing asks for more.  It may have failed already. */
 void runner_add(runner *to, request *what);
-/* No more requests may wait: what comes is refused. */
-bool runner_is_full(const runner *of);
+/* Whether a request is refused for the others that wait, so that nobody need read more
+ * of it: they fill the queue of the loop or of the model, or take longer than until its
+ * deadline (0: none).  `model` NULL: not known yet.  The words say why; NULL: it may
+ * come. */
+const char *runner_refusal(const runner *of, const char *model, const char *version,
+                           int64_t deadline);
 /* The client left: `finish` is not called any more. */
 void runner_forget(runner *from, request *what);
 /* Runs what is due and finishes it; after a while it stops, so that the loop reads what

@@ -60,6 +60,7 @@ typedef struct request {
     struct served *served;
     ig_view *views; /* inputs in the order of the program's ports */
     int64_t rows;   /* of the batch that it brings; -1: it runs alone */
+    int64_t cost;   /* ns that its share of a run takes, as the last runs did */
     bool holds;     /* the version is kept until it is finished */
     bool is_queued; /* it counts among those that wait for its version */
     /* Of the front. */

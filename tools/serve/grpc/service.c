@@ -45,8 +45,15 @@ static void finish_infer(request *done) {
 
 static void take_infer(stream *of, const method *which, const uint8_t *data,
                        size_t size) {
-    (void)which;
     lane *in = of->peer->lane;
+    const char *refusal = which->is_stream
+                              ? NULL
+                              : runner_refusal(in->runner, NULL, "", of->deadline);
+    if (refusal) { /* before the work of reading it */
+        stream_end(of, CALL_FULL, refusal);
+        stream_push(of);
+        return;
+    }
     ask *made = stream_ask(of);
     if (!made) {
         stream_end(of, CALL_FULL, "memory ran out");
@@ -55,7 +62,7 @@ static void take_infer(stream *of, const method *which, const uint8_t *data,
     }
     made->infer =
         (request){ .memory = { .limit = 8 * size + (1 << 20), .from = &in->memory },
-                   .begun = in->now,
+                   .begun = clock_now(),
                    .deadline = of->deadline,
                    .trace = of->trace,
                    .finish = finish_infer,

@@ -90,19 +90,19 @@ static void begin_infer(exchange *of, const char *model, const char *version) {
                         .model = model,
                         .version = version,
                         .id = "",
-                        .begun = in->now,
+                        .begun = clock_now(),
                         .trace = of->trace,
                         .finish = finish_infer,
                         .has_left = has_left,
                         .front = of };
-    if (runner_is_full(in->runner)) { /* before the work of reading it */
-        exchange_refuse(of, call_status_http(CALL_FULL),
-                        "too many requests wait already (--max-queue)");
-        return;
-    }
     if (of->timeout_ms < (size_t)INT64_MAX / US) {
         request_set_parameters(infer, 0,
                                (int64_t)of->timeout_ms * 1000 + !of->timeout_ms);
+    }
+    const char *refusal = runner_refusal(in->runner, model, version, infer->deadline);
+    if (refusal) { /* before the work of reading it */
+        exchange_refuse(of, call_status_http(CALL_FULL), refusal);
+        return;
     }
     size_t json_size = of->json_size == SIZE_MAX ? of->body.size : of->json_size;
     if (json_size > of->body.size) {

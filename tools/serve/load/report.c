@@ -9,11 +9,16 @@ enum { GOOD = 200, STATUSES = 600 };
 static const double shares[] = { 0.5, 0.9, 0.95, 0.99, 0.999, 1 };
 enum { SHARES = sizeof shares / sizeof *shares };
 
+/* Good ones first, those without an answer last. */
+static int rank_of(const load_sample *of) {
+    return of->status == GOOD ? 0 : of->status ? 1 : 2;
+}
+
 static int compare_samples(const void *a, const void *b) {
     const load_sample *x = a, *y = b;
-    bool is_x = x->status == GOOD, is_y = y->status == GOOD;
-    return is_x != is_y ? is_y - is_x
-                        : (x->seconds > y->seconds) - (x->seconds < y->seconds);
+    int rank_x = rank_of(x), rank_y = rank_of(y);
+    return rank_x != rank_y ? rank_x - rank_y
+                            : (x->seconds > y->seconds) - (x->seconds < y->seconds);
 }
 
 void load_sort(load_result *of) {
@@ -30,10 +35,23 @@ static size_t count_good(const load_result *of) {
     return count;
 }
 
-/* The time that `share` of the good ones took at the most, in milliseconds. */
+/* The time that `share` of `count` samples took at the most, in milliseconds. */
+static double time_among(const load_sample *samples, size_t count, double share) {
+    size_t at = (size_t)ceil(share * (double)count);
+    return count ? samples[at ? at - 1 : 0].seconds * 1000 : 0;
+}
+
 static double time_of(const load_result *of, size_t good, double share) {
-    size_t at = (size_t)ceil(share * (double)good);
-    return good ? of->samples[at ? at - 1 : 0].seconds * 1000 : 0;
+    return time_among(of->samples, good, share);
+}
+
+/* The requests that got another answer, which are sorted behind the good ones. */
+static double time_of_others(const load_result *of, size_t good, double share) {
+    size_t end = good;
+    while (end < of->count && of->samples[end].status != 0) {
+        end++;
+    }
+    return time_among(of->samples + good, end - good, share);
 }
 
 static size_t count_status(const load_result *of, int status) {
@@ -70,6 +88,11 @@ void load_print(const load_plan *plan, const load_result *of) {
         printf("  %s%g %.3f", shares[i] < 1 ? "p" : "max p", shares[i] * 100,
                time_of(of, good, shares[i]));
     }
+    double others = time_of_others(of, good, 0.99);
+    if (others > 0) {
+        printf("\nmilliseconds of other answers:  p50 %.3f  p99 %.3f",
+               time_of_others(of, good, 0.5), others);
+    }
     putchar('\n');
 }
 
@@ -93,7 +116,8 @@ void load_put_json(const load_plan *plan, const load_result *of) {
         printf("%s\"p%g\": %.6g", i ? ", " : "", shares[i] * 100,
                time_of(of, good, shares[i]));
     }
-    puts("}}");
+    printf("},\n \"milliseconds_of_others\": {\"p50\": %.6g, \"p99\": %.6g}}\n",
+           time_of_others(of, good, 0.5), time_of_others(of, good, 0.99));
 }
 
 /* ---- the picture ---- */

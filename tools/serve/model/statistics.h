@@ -27,6 +27,7 @@ typedef struct statistics {
     _Atomic uint64_t succeeded, failed, runs, rows;
     _Atomic uint64_t last_ms; /* of the last request, since 1970 */
     _Atomic uint64_t failed_ns;
+    int64_t cost_ns; /* of a request, as its last runs cost; the loop's thread alone */
     histogram of[MEASURE_COUNT];
 } statistics;
 
