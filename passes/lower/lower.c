@@ -121,6 +121,11 @@ uint32_t ig_lower_lanes(const ig_lower *lower, ig_dtype dtype) {
     return lower->target->vector_bytes / (bytes > 4 ? bytes : 4);
 }
 
+int64_t ig_lower_tile(const ig_lower *lower, int64_t lines) {
+    assert(lines > 0 && "a tile has lines");
+    return lower->target->has_threads ? 1 : lines;
+}
+
 ig_dim ig_lower_ceil_div(ig_lower *lower, ig_dim a, int64_t b) {
     assert(b > 0 && "rounding up is to a positive multiple");
     return ig_dim_ceil_div(lower->module, a, ig_dim_of(b));

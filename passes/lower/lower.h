@@ -70,6 +70,8 @@ void ig_lower_range(ig_lower *lower, int64_t operand, ig_dim high, bool wraps);
 void ig_lower_offsets(ig_lower *lower, int64_t operand, ig_dim high);
 /* Vector lanes of `dtype` on the target; 1 on GPUs, where lanes are threads. */
 uint32_t ig_lower_lanes(const ig_lower *lower, ig_dtype dtype);
+/* Lines of a tile: the given number for a worker of a CPU, one for a GPU's thread. */
+int64_t ig_lower_tile(const ig_lower *lower, int64_t lines);
 ig_dim ig_lower_ceil_div(ig_lower *lower, ig_dim a, int64_t b);
 ig_dim ig_lower_mul(ig_lower *lower, ig_dim a, ig_dim b);
 /* The operand's step along `axis`, whose extent in the result is `whole`: 0 where it is

@@ -312,6 +312,10 @@ static ig_status profile_run(ig_session *session, ig_step_profile *steps, size_t
     ig_profile profile = { .session = session, .steps = steps, .trace = events };
     ig_cutter c = { NULL, 0 };
     *out_ns = 0;
+    if (session->staging) {
+        return ig_message_set(&session->message, IG_UNSUPPORTED,
+                              "kernels of a GPU have no clocks around them yet");
+    }
     if (count != session->plan->steps_count) {
         return ig_message_set(&session->message, IG_INVALID,
                               "the program has %u steps, not %zu",

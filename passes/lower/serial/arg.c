@@ -70,7 +70,8 @@ static void emit_arg(const arg *a, ig_builder *b, ig_value *line) {
 static void emit_arg_tile(void *user, ig_builder *b, ig_value *tile) {
     const arg *a = user;
     ig_dim lines = ig_lower_lines(a->lower, a->x->type, a->axis);
-    k_loop loop = ig_lower_open_lines(b, tile, ig_lower_dim(a->lower, lines), LINES);
+    k_loop loop = ig_lower_open_lines(b, tile, ig_lower_dim(a->lower, lines),
+                                      ig_lower_tile(a->lower, LINES));
     emit_arg(a, &loop.b, loop.index);
     k_loop_close(&loop, NULL, 0);
 }
@@ -88,7 +89,7 @@ ig_status ig_lower_serial_arg(ig_lower *lower) {
     a.wide = ig_lower_wide((ig_dtype)a.x->type->dtype);
     lower->name = "arg_reduce";
     lower->grid = ig_lower_ceil_div(lower, ig_lower_lines(lower, a.x->type, a.axis),
-                                    LINES);
+                                    ig_lower_tile(lower, LINES));
     lower->cost = ig_type_count(lower->module, a.x->type);
     ig_lower_each_tile(lower, emit_arg_tile, &a);
     return IG_OK;
@@ -164,7 +165,8 @@ static void emit_search_tile(void *user, ig_builder *b, ig_value *tile) {
     ig_value *elements = ig_lower_dim(s->lower,
                                       ig_type_count(s->lower->module, s->x->type));
     s->steps = ig_lower_count_bits(b, count);
-    k_loop loop = ig_lower_open_lines(b, tile, elements, LINES);
+    k_loop loop = ig_lower_open_lines(b, tile, elements,
+                                      ig_lower_tile(s->lower, LINES));
     emit_search(s, &loop.b, loop.index);
     k_loop_close(&loop, NULL, 0);
 }
@@ -180,7 +182,7 @@ ig_status ig_lower_serial_search(ig_lower *lower) {
     ig_dim count = ig_type_count(lower->module, s.x->type);
     s.wide = ig_lower_wide((ig_dtype)s.x->type->dtype);
     lower->name = "bucketize";
-    lower->grid = ig_lower_ceil_div(lower, count, LINES);
+    lower->grid = ig_lower_ceil_div(lower, count, ig_lower_tile(lower, LINES));
     lower->cost = ig_lower_mul(lower, count, ig_dim_of(30));
     ig_lower_each_tile(lower, emit_search_tile, &s);
     return IG_OK;

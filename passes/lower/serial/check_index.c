@@ -34,7 +34,7 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     uint32_t axis = is_tuple ? type->rank - 1 : type->rank;
     ig_value *index[IG_TENSOR_RANK];
     ig_value *count = ig_lower_dim(c->lower, ig_lower_lines(c->lower, type, axis));
-    k_loop loop = ig_lower_open_lines(b, tile, count, INDICES);
+    k_loop loop = ig_lower_open_lines(b, tile, count, ig_lower_tile(c->lower, INDICES));
     ig_lower_split(c->lower, &loop.b, type, axis, loop.index, index);
     for (uint32_t i = 0; i < c->extents->count; i++) {
         if (is_tuple) {
@@ -59,7 +59,8 @@ ig_status ig_lower_serial_check_index(ig_lower *lower, const ig_op *op) {
     uint32_t axis = c.extents->count > 1 ? type->rank - 1 : type->rank;
     ig_lower_range(lower, IDS, c.extents->as.dims[0], c.wraps);
     lower->name = "check_index";
-    lower->grid = ig_lower_ceil_div(lower, ig_lower_lines(lower, type, axis), INDICES);
+    lower->grid = ig_lower_ceil_div(lower, ig_lower_lines(lower, type, axis),
+                                    ig_lower_tile(lower, INDICES));
     lower->cost = ig_type_count(lower->module, type);
     ig_lower_each_tile(lower, emit_tile, &c);
     return IG_OK;

@@ -86,7 +86,8 @@ static void emit_line(const cumulation *c, ig_builder *b, ig_value *line) {
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const cumulation *c = user;
     ig_dim lines = ig_lower_lines(c->lower, c->x->type, c->axis);
-    k_loop loop = ig_lower_open_lines(b, tile, ig_lower_dim(c->lower, lines), LINES);
+    k_loop loop = ig_lower_open_lines(b, tile, ig_lower_dim(c->lower, lines),
+                                      ig_lower_tile(c->lower, LINES));
     emit_line(c, &loop.b, loop.index);
     k_loop_close(&loop, NULL, 0);
 }
@@ -117,7 +118,7 @@ ig_status ig_lower_serial_cumulate(ig_lower *lower) {
     c.wide = is_sum ? IG_DT_f64 : ig_lower_wide(dtype);
     lower->name = "cumulate";
     lower->grid = ig_lower_ceil_div(lower, ig_lower_lines(lower, c.x->type, c.axis),
-                                    LINES);
+                                    ig_lower_tile(lower, LINES));
     lower->cost = ig_lower_mul(lower, ig_type_count(lower->module, c.x->type),
                                ig_dim_of(4));
     ig_lower_each_tile(lower, emit_tile, &c);

@@ -267,7 +267,8 @@ ig_status ig_lower_serial_gather(ig_lower *lower) {
     int64_t length = 0;
     bool is_known = ig_dim_constant(lower->module, run_length(&g), &length);
     g.lanes = is_known && length < g.lanes ? 1 : g.lanes;
-    g.rows_per_tile = is_known && length > 0 ? CHUNK / length : 16;
+    g.rows_per_tile = is_known && length > 0 ? ig_lower_tile(lower, CHUNK) / length
+                                             : 16;
     g.rows_per_tile = g.rows_per_tile < 1 ? 1 : g.rows_per_tile;
     ig_dim rows = ig_dim_product(lower->module, g.out->type->dims, g.row_rank);
     lower->grid = ig_lower_ceil_div(lower, rows, g.rows_per_tile);

@@ -219,7 +219,9 @@ ig_status ig_lower_serial_norm(ig_lower *lower) {
     ig_module *module = lower->module;
     ig_dim length = ig_dim_product(module, n.x->type->dims + n.axis, n.rank - n.axis);
     int64_t known = 0;
-    n.rows = ig_dim_constant(module, length, &known) && known > 0 ? CHUNK / known : 8;
+    n.rows = ig_dim_constant(module, length, &known) && known > 0
+                 ? ig_lower_tile(lower, CHUNK) / known
+                 : 8;
     n.rows = n.rows < 1 ? 1 : n.rows;
     ig_dim rows = ig_dim_product(module, n.x->type->dims, n.axis);
     lower->name = "layer_norm";

@@ -216,7 +216,7 @@ ig_status ig_lower_serial_pad(ig_lower *lower) {
     p.lanes = has_lanes ? ig_lower_lanes(lower, (ig_dtype)p.x->type->dtype) : 1;
     int64_t length = 0;
     bool is_known = ig_dim_constant(lower->module, p.out->type->dims[p.last], &length);
-    p.rows = is_known && length > 0 ? CHUNK / length : 8;
+    p.rows = is_known && length > 0 ? ig_lower_tile(lower, CHUNK) / length : 8;
     p.rows = p.rows < 1 ? 1 : p.rows;
     ig_dim rows = ig_lower_lines(lower, p.out->type, p.last);
     lower->name = "pad";

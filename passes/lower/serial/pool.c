@@ -223,7 +223,7 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const pool *p = user;
     ig_value *rows = ig_lower_dim(p->lower,
                                   ig_lower_row_count(p->lower, p->out->type, 0));
-    k_loop loop = ig_lower_open_lines(b, tile, rows, ROWS);
+    k_loop loop = ig_lower_open_lines(b, tile, rows, ig_lower_tile(p->lower, ROWS));
     ig_value *index[IG_TENSOR_RANK];
     ig_lower_split_rows(p->lower, &loop.b, p->out->type, 0, loop.index, index);
     if (p->op->code == IG_OP_pool) {
@@ -261,7 +261,7 @@ ig_status ig_lower_serial_pool(ig_lower *lower) {
     p.lanes = has_lanes ? ig_lower_lanes(lower, p.wide) : 1;
     lower->name = op->code == IG_OP_pool ? "pool" : "pool_indices";
     ig_dim rows = ig_lower_row_count(lower, p.out->type, 0);
-    lower->grid = ig_lower_ceil_div(lower, rows, ROWS);
+    lower->grid = ig_lower_ceil_div(lower, rows, ig_lower_tile(lower, ROWS));
     lower->cost = ig_lower_mul(lower, ig_type_count(lower->module, p.out->type),
                                ig_dim_of(2));
     ig_lower_each_tile(lower, emit_tile, &p);

@@ -142,7 +142,8 @@ static void emit_element(const draw *d, ig_builder *b, ig_value *i) {
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const draw *d = user;
     ig_dim count = ig_type_count(d->lower->module, d->out->type);
-    k_loop loop = ig_lower_open_lines(b, tile, ig_lower_dim(d->lower, count), CHUNK);
+    k_loop loop = ig_lower_open_lines(b, tile, ig_lower_dim(d->lower, count),
+                                      ig_lower_tile(d->lower, CHUNK));
     emit_element(d, &loop.b, loop.index);
     k_loop_close(&loop, NULL, 0);
 }
@@ -158,7 +159,7 @@ ig_status ig_lower_serial_random(ig_lower *lower) {
                .number = ig_attr_int(op, IG_random_number, 0) };
     ig_dim count = ig_type_count(lower->module, d.out->type);
     lower->name = "random";
-    lower->grid = ig_lower_ceil_div(lower, count, CHUNK);
+    lower->grid = ig_lower_ceil_div(lower, count, ig_lower_tile(lower, CHUNK));
     lower->cost = ig_lower_mul(lower, count, ig_dim_of(30));
     ig_lower_each_tile(lower, emit_tile, &d);
     return IG_OK;

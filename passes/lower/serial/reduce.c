@@ -233,15 +233,15 @@ static ig_dim product_of(const reduce *r, const uint32_t *axes, uint32_t count) 
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const reduce *r = user;
     bool has_lanes = !r->is_along && r->lanes > 1;
-    int64_t step = has_lanes ? r->lanes : 1;
+    int64_t step = has_lanes ? r->lanes : 1, block = ig_lower_tile(r->lower, BLOCK);
     ig_dim inner = has_lanes ? r->x->type->dims[r->kept[r->kept_count - 1]]
                              : product_of(r, r->kept, r->kept_count);
     ig_value *extent = ig_lower_dim(r->lower, inner);
-    ig_dim block_count = ig_lower_ceil_div(r->lower, inner, BLOCK * step);
+    ig_dim block_count = ig_lower_ceil_div(r->lower, inner, block * step);
     ig_value *blocks = ig_lower_dim(r->lower, block_count);
     ig_value *row = k_mul(b, k_div(b, tile, blocks), extent);
-    ig_value *first = k_mul(b, k_mod(b, tile, blocks), k_i64(b, BLOCK * step));
-    ig_value *last = k_min(b, extent, k_add(b, first, k_i64(b, BLOCK * step)));
+    ig_value *first = k_mul(b, k_mod(b, tile, blocks), k_i64(b, block * step));
+    ig_value *last = k_min(b, extent, k_add(b, first, k_i64(b, block * step)));
     k_loop loop = k_loop_open(b, first, last, k_i64(b, step), NULL, 0);
     ig_value *count = has_lanes ? k_sub(&loop.b, extent, loop.index) : NULL;
     emit_result(r, &loop.b, k_add(&loop.b, row, loop.index), count);
@@ -252,11 +252,12 @@ static ig_dim grid_of(const reduce *r) {
     bool has_lanes = !r->is_along && r->lanes > 1;
     if (!has_lanes) {
         return ig_lower_ceil_div(r->lower, product_of(r, r->kept, r->kept_count),
-                                 BLOCK);
+                                 ig_lower_tile(r->lower, BLOCK));
     }
     ig_dim rows = product_of(r, r->kept, r->kept_count - 1);
     ig_dim inner = r->x->type->dims[r->kept[r->kept_count - 1]];
-    ig_dim blocks = ig_lower_ceil_div(r->lower, inner, (int64_t)BLOCK * r->lanes);
+    ig_dim blocks = ig_lower_ceil_div(r->lower, inner,
+                                      ig_lower_tile(r->lower, BLOCK) * r->lanes);
     return ig_lower_mul(r->lower, rows, blocks);
 }
 

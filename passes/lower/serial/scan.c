@@ -56,7 +56,7 @@ static void emit_scan_tile(void *user, ig_builder *b, ig_value *tile) {
     const scan *s = user;
     ig_dim lines = ig_lower_lines(s->lower, s->x->type, s->axis);
     ig_value *count = ig_lower_dim(s->lower, lines);
-    k_loop loop = ig_lower_open_lines(b, tile, count, LINES);
+    k_loop loop = ig_lower_open_lines(b, tile, count, ig_lower_tile(s->lower, LINES));
     emit_scan(s, &loop.b, loop.index);
     k_loop_close(&loop, NULL, 0);
 }
@@ -80,7 +80,7 @@ ig_status ig_lower_serial_scan(ig_lower *lower) {
     s.wide = ig_dtype_is_float(dtype) ? IG_DT_f64 : dtype;
     lower->name = "cumsum";
     lower->grid = ig_lower_ceil_div(lower, ig_lower_lines(lower, s.x->type, s.axis),
-                                    LINES);
+                                    ig_lower_tile(lower, LINES));
     lower->cost = ig_type_count(lower->module, s.x->type);
     ig_lower_each_tile(lower, emit_scan_tile, &s);
     return IG_OK;
@@ -111,7 +111,7 @@ static void emit_element(const range *r, ig_builder *b, ig_value *i) {
 static void emit_range_tile(void *user, ig_builder *b, ig_value *tile) {
     const range *r = user;
     ig_value *count = ig_lower_dim(r->lower, r->out->type->dims[0]);
-    k_loop loop = ig_lower_open_lines(b, tile, count, CHUNK);
+    k_loop loop = ig_lower_open_lines(b, tile, count, ig_lower_tile(r->lower, CHUNK));
     emit_element(r, &loop.b, loop.index);
     k_loop_close(&loop, NULL, 0);
 }
@@ -125,7 +125,7 @@ ig_status ig_lower_serial_range(ig_lower *lower) {
                 .out = &lower->outs[0] };
     ig_dim count = r.out->type->dims[0];
     lower->name = "range";
-    lower->grid = ig_lower_ceil_div(lower, count, CHUNK);
+    lower->grid = ig_lower_ceil_div(lower, count, ig_lower_tile(lower, CHUNK));
     lower->cost = count;
     ig_lower_each_tile(lower, emit_range_tile, &r);
     return IG_OK;

@@ -117,7 +117,7 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const scatter *s = user;
     ig_dim lines = ig_lower_lines(s->lower, lines_of(s), s->axis);
     ig_value *count = ig_lower_dim(s->lower, lines);
-    k_loop loop = ig_lower_open_lines(b, tile, count, LINES);
+    k_loop loop = ig_lower_open_lines(b, tile, count, ig_lower_tile(s->lower, LINES));
     emit_line(s, &loop.b, loop.index);
     k_loop_close(&loop, NULL, 0);
 }
@@ -155,7 +155,7 @@ ig_status ig_lower_serial_scatter(ig_lower *lower) {
     }
     lower->name = "scatter_elements";
     lower->grid = ig_lower_ceil_div(lower, ig_lower_lines(lower, lines_of(&s), s.axis),
-                                    LINES);
+                                    ig_lower_tile(lower, LINES));
     lower->cost = ig_type_count(lower->module, lines_of(&s));
     ig_lower_each_tile(lower, emit_tile, &s);
     return IG_OK;

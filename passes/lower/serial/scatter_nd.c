@@ -169,8 +169,9 @@ static ig_dim block_of(const blocks *s) {
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     blocks *s = user;
     ig_value *width = ig_lower_dim(s->lower, block_of(s));
-    s->first = k_mul(b, tile, k_i64(b, COLUMNS));
-    s->last = k_min(b, width, k_add(b, s->first, k_i64(b, COLUMNS)));
+    s->first = k_mul(b, tile, k_i64(b, ig_lower_tile(s->lower, COLUMNS)));
+    s->last = k_min(b, width,
+                    k_add(b, s->first, k_i64(b, ig_lower_tile(s->lower, COLUMNS))));
     if (!s->is_in_place) {
         copy_columns(s, b);
     }
@@ -200,7 +201,7 @@ ig_status ig_lower_serial_scatter_nd(ig_lower *lower) {
         ig_lower_range(lower, IDS, extent, s.wraps);
     }
     lower->name = "scatter_nd";
-    lower->grid = ig_lower_ceil_div(lower, block_of(&s), COLUMNS);
+    lower->grid = ig_lower_ceil_div(lower, block_of(&s), ig_lower_tile(lower, COLUMNS));
     lower->cost = ig_type_count(lower->module,
                                 s.is_in_place ? s.updates->type : s.x->type);
     ig_lower_each_tile(lower, emit_tile, &s);

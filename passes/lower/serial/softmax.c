@@ -230,7 +230,9 @@ static void choose_lanes(softmax *s) {
     int64_t length = 0;
     bool is_known = ig_dim_constant(s->lower->module, s->x->type->dims[s->axis],
                                     &length);
-    s->lines = is_known && length > 0 ? CHUNK / s->width / length : 8;
+    s->lines = is_known && length > 0
+                   ? ig_lower_tile(s->lower, CHUNK) / s->width / length
+                   : 8;
     s->lines = s->lines < 1 ? 1 : s->lines > LINES ? LINES : s->lines;
 }
 

@@ -301,7 +301,8 @@ ig_status ig_lower_serial_sort(ig_lower *lower) {
     s.kept = ig_lower_dim(lower, few);
     s.few = kept <= FEW ? (uint32_t)kept : 0;
     s.levels = s.few ? NULL : ig_heap_levels(&lower->b, s.kept);
-    s.lines = extent > 0 && extent < CHUNK ? CHUNK / extent : 1;
+    s.lines = extent > 0 && extent < CHUNK ? ig_lower_tile(lower, CHUNK) / extent : 1;
+    s.lines = s.lines < 1 ? 1 : s.lines;
     lower->name = "sort";
     lower->grid = ig_lower_ceil_div(lower, ig_lower_lines(lower, s.x->type, s.axis),
                                     s.lines);

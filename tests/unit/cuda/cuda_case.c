@@ -175,7 +175,7 @@ static void resolve_launch(cuda_case *c, const ig_op *op, cuda_launch *out) {
     out->kernel = ig_module_graph(c->module, ig_attr_str(op, IG_launch_kernel));
     out->grid = value_of(c, op->attrs[IG_launch_grid].as.dim);
     out->threads = (uint32_t)ig_attr_int(op, IG_launch_threads, 0);
-    CHECK_MSG(out->threads > 0, "'%s' has no threads", out->kernel->name);
+    CHECK_MSG(out->threads > 1, "'%s' has no block of threads", out->kernel->name);
     for (uint32_t i = 0; i < op->operand_count; i++) {
         out->buffers[out->buffer_count++] = memory_of(c, op->operands[i].value);
     }
