@@ -32,15 +32,21 @@ bool ig_onnx_can_level(ig_module *module, const ig_type *a, const ig_type *b) {
     return a->rank < b->rank ? is_levelled(module, a, b) : is_levelled(module, b, a);
 }
 
+static ig_status ranks_fail(const ig_onnx_import *import, const ig_location *where,
+                            const char *name, const char *what) {
+    return ig_error_hint(
+        &import->context->diag, IG_UNSUPPORTED, where,
+        "inputs of known extents (--input NAME=TYPE[EXTENTS], --dim NAME=EXTENT) may "
+        "decide which branch it is; else give both branches one rank, by an Unsqueeze or "
+        "a Reshape in one of them",
+        "'%s', %s, has one rank in one branch of an If and another in the other", name,
+        what);
+}
+
 ig_status ig_onnx_ranks_fail(const ig_onnx_scope *scope, const char *name,
                              const ig_onnx_name *found) {
     ig_location where = ig_onnx_where(scope, found->node, found->index);
-    return ig_error_hint(
-        &scope->import->context->diag, IG_UNSUPPORTED, &where,
-        "inputs of known extents (--input NAME=TYPE[EXTENTS], --dim NAME=EXTENT) may decide "
-        "which branch it is",
-        "'%s', an output, has one rank in one branch of an If and another in the other",
-        name);
+    return ranks_fail(scope->import, &where, name, "an output");
 }
 
 static ig_status raise_rank(ig_onnx_node *node, ig_builder *builder, uint32_t rank,
@@ -116,12 +122,11 @@ static ig_status check_reader(readers *r, const ig_value *value, const ig_use *u
         note_value(r, &parent->results[use - op->operands]);
         return IG_OK;
     }
-    ig_location file = { .file = r->import->model->file };
     bool is_output = op->code == IG_OP_ret;
-    return ig_error(&r->import->context->diag, IG_UNSUPPORTED,
-                    is_output ? &file : ig_op_location(op),
-                    "%s '%s', which the branches of an If give in different ranks",
-                    is_output ? "gives" : "reads", value->name ? value->name : "");
+    const char *const *names = r->import->graph->result_names;
+    const char *name = is_output && names ? names[use - op->operands] : value->name;
+    return ranks_fail(r->import, ig_op_location(is_output ? value->def : op),
+                      name ? name : "", is_output ? "an output" : "which it reads");
 }
 
 ig_status ig_onnx_check_ranks(ig_onnx_import *import) {

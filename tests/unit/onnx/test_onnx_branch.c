@@ -157,6 +157,33 @@ TEST(an_item_of_a_list_of_ranks_is_an_output) {
 }
 END_TEST
 
+/* An If behind another: what to do is told, with the name of the value. */
+TEST(two_ranks_behind_two_choices_are_refused_in_words) {
+    begin_choice("go", "one", "row");
+    Onnx__GraphProto *main = model.graph, *branches[2];
+    for (int k = 0; k < 2; k++) {
+        branches[k] = onnx_graph(&model, k ? "more" : "same");
+        model.graph = branches[k];
+        onnx_node(&model, k ? "Unsqueeze" : "Identity", k ? "y,first" : "y",
+                  k ? "u" : "i");
+        onnx_output(&model, k ? "u" : "i");
+    }
+    model.graph = main;
+    onnx_initializer(&model,
+                     onnx_tensor(&model, "first", ONNX_I64, 1, INTS(1), INTS(0)));
+    Onnx__NodeProto *choice = onnx_node(&model, "If", "go", "z");
+    onnx_attr_g(&model, choice, "then_branch", branches[0]);
+    onnx_attr_g(&model, choice, "else_branch", branches[1]);
+    onnx_output(&model, "z");
+    ig_tensor out;
+    CHECK_STATUS(run_choice(false, &out), IG_UNSUPPORTED);
+    CHECK_MSG(strstr(run.why, "has one rank in one branch of an If") &&
+                  strstr(run.why, "give both branches one rank"),
+              "%s", run.why);
+    end();
+}
+END_TEST
+
 /* What needs a rank says that there is none. */
 TEST(a_reader_of_any_rank_is_refused) {
     begin_choice("go", "one", "x");
@@ -208,6 +235,7 @@ END_TEST
 UNIT_SUITE(onnx_branch, a_rank_that_nothing_sees_may_differ,
            a_rank_that_changes_again_may_be_seen, nodes_go_on_in_both_branches,
            an_output_has_the_rank_of_the_branch,
-           an_item_of_a_list_of_ranks_is_an_output, a_reader_of_any_rank_is_refused,
-           an_unread_result_may_have_two_ranks,
+           an_item_of_a_list_of_ranks_is_an_output,
+           two_ranks_behind_two_choices_are_refused_in_words,
+           a_reader_of_any_rank_is_refused, an_unread_result_may_have_two_ranks,
            a_constant_decides_which_branch_there_is)
