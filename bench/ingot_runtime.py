@@ -15,7 +15,8 @@ BUILD = pathlib.Path(os.environ.get("INGOT_BUILD", ROOT / "build" / "release"))
 MAX_RANK = 8
 MESSAGE_SIZE = 1024
 LOADS = {"mapped": 0, "hugepage": 1}
-DTYPES = {"float32": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7, "bool": 9, "float64": 11}
+DTYPES = {"float32": 1, "uint8": 2, "int8": 3, "int32": 6, "int64": 7, "bool": 9, "float16": 10,
+          "float64": 11}
 DTYPE_NAMES = {code: name for name, code in DTYPES.items()}
 
 
@@ -123,7 +124,7 @@ class Binding:
     """The views of one call; keeps the arrays behind them alive."""
 
     def __init__(self, inputs, outputs):
-        self.arrays = [np.ascontiguousarray(a) for a in inputs] + list(outputs)
+        self.arrays = [np.asarray(a, order="C") for a in inputs] + list(outputs)
         self.inputs = (View * len(inputs))(*map(view_of, self.arrays[: len(inputs)]))
         self.outputs = (View * len(outputs))(*map(view_of, outputs))
 
