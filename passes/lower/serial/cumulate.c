@@ -1,14 +1,13 @@
 /* cumulate and cumulate_index, on CPUs.
  * SPDX-License-Identifier: Apache-2.0
  *
- * One line along the axis after the other, each in order; the loop carries the value so
- * far and its position.  Floats are carried in f64 where they are combined (the product
- * is rounded once where it is written), and as they are where they are chosen.
- *
- *   grid       lines, LINES a tile
+ * Along the axis in order, lines side by side where they are neighbours (lines.c); the
+ * loop carries the value so far and its position.  Floats are carried in f64 where
+ * they are combined (the product is rounded once where it is written), and as they are
+ * where they are chosen.
  */
+#include "passes/lower/serial/lines.h"
 #include "passes/lower/serial/serial.h"
-#include "passes/lower/walk.h"
 
 #include "passes/lower/math/math.h"
 
@@ -18,6 +17,7 @@
 enum { LINES = 8 };
 
 typedef struct cumulation {
+    ig_lines lines;
     ig_lower *lower;
     const ig_lower_operand *x, *out;
     uint32_t axis;
@@ -60,36 +60,44 @@ static void join_step(const cumulation *c, ig_builder *b, ig_value *is_first,
     }
 }
 
-static void emit_line(const cumulation *c, ig_builder *b, ig_value *line) {
-    ig_value *index[IG_TENSOR_RANK];
-    ig_lower_split(c->lower, b, c->x->type, c->axis, line, index);
+/* carried: a value and its position of each vector in turn. */
+static void emit_lines(void *user, ig_builder *b, ig_value **index, uint32_t vectors,
+                       ig_value *count) {
+    const cumulation *c = user;
+    uint32_t lanes = c->lines.lanes;
     ig_value *extent = ig_lower_dim(c->lower, c->x->type->dims[c->axis]);
-    ig_value *inits[] = { k_const(b, c->wide, 1.0), k_i64(b, 0) };
-    k_loop loop = k_loop_open(b, k_i64(b, 0), extent, k_i64(b, 1), inits, 2);
+    ig_value *one = k_const_vector(b, c->wide, lanes, 1.0), *next[2 * IG_LINE_VECTORS];
+    for (uint32_t v = 0; v < vectors; v++) {
+        next[2 * v] = one;
+        next[2 * v + 1] = k_splat(b, k_i64(b, 0), lanes);
+    }
+    k_loop loop = k_loop_open(b, k_i64(b, 0), extent, k_i64(b, 1), next, 2 * vectors);
     ig_builder *in = &loop.b;
     ig_value *last = k_sub(in, extent, k_i64(in, 1));
     ig_value *i = c->is_reverse ? k_sub(in, last, loop.index) : loop.index;
     index[c->axis] = i;
     ig_value *x_at = ig_lower_at(c->lower, in, c->x, index);
     ig_value *out_at = ig_lower_at(c->lower, in, c->out, index);
-    ig_value *x = k_cast(in, k_load(in, c->x->buffer, x_at, 1), c->wide);
-    ig_value *next[] = { x, i };
     ig_value *is_first = k_compare(in, IG_OP_eq, loop.index, k_i64(in, 0));
-    join_step(c, in, is_first, loop.carried, next);
-    ig_value *value = c->is_exclusive ? loop.carried[0] : next[0];
-    value = c->wants_index ? next[1] : value;
-    k_store(in, k_cast(in, value, (ig_dtype)c->out->type->dtype), c->out->buffer,
-            out_at);
-    k_loop_close(&loop, next, 2);
+    is_first = k_splat(in, is_first, lanes);
+    for (uint32_t v = 0; v < vectors; v++) {
+        ig_value *away = k_i64(in, (int64_t)v * lanes), **own = next + 2 * v;
+        ig_value *const *old = loop.carried + 2 * v;
+        ig_value *x = k_load_count(in, c->x->buffer, k_add(in, x_at, away), lanes,
+                                   count);
+        own[0] = k_cast(in, x, c->wide);
+        own[1] = k_splat(in, i, lanes);
+        join_step(c, in, is_first, old, own);
+        ig_value *value = c->wants_index ? own[1] : c->is_exclusive ? old[0] : own[0];
+        value = k_cast(in, value, (ig_dtype)c->out->type->dtype);
+        k_store_count(in, value, c->out->buffer, k_add(in, out_at, away), count);
+    }
+    k_loop_close(&loop, next, 2 * vectors);
 }
 
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const cumulation *c = user;
-    ig_dim lines = ig_lower_lines(c->lower, c->x->type, c->axis);
-    k_loop loop = ig_lower_open_lines(b, tile, ig_lower_dim(c->lower, lines),
-                                      ig_lower_tile(c->lower, LINES));
-    emit_line(c, &loop.b, loop.index);
-    k_loop_close(&loop, NULL, 0);
+    ig_lower_emit_lines(&c->lines, b, tile);
 }
 
 static int64_t read_form(cumulation *c, const ig_lower *lower) {
@@ -117,8 +125,15 @@ ig_status ig_lower_serial_cumulate(ig_lower *lower) {
     c.axis = (uint32_t)(axis < 0 ? axis + c.x->type->rank : axis);
     c.wide = is_sum ? IG_DT_f64 : ig_lower_wide(dtype);
     lower->name = "cumulate";
-    lower->grid = ig_lower_ceil_div(lower, ig_lower_lines(lower, c.x->type, c.axis),
-                                    ig_lower_tile(lower, LINES));
+    c.lines =
+        (ig_lines){ .lower = lower,
+                    .type = c.x->type,
+                    .axis = c.axis,
+                    .lanes = ig_lower_line_lanes(lower, c.x, c.out, c.axis, IG_DT_i64),
+                    .each = LINES,
+                    .emit = emit_lines,
+                    .user = &c };
+    lower->grid = ig_lower_line_grid(&c.lines);
     lower->cost = ig_lower_mul(lower, ig_type_count(lower->module, c.x->type),
                                ig_dim_of(4));
     ig_lower_each_tile(lower, emit_tile, &c);

@@ -4,7 +4,7 @@
  * Two schedules, by the position of the reduced axes:
  *
  *   along rows     the last axis is reduced (and others perhaps): lanes run along it;
- *                  one vector accumulator, halves added to halves at the end
+ *                  SUMS vector accumulators, halves added to halves at the end
  *   across rows    the last axis is kept: lanes are neighbours of the result, each sums
  *                  its own column; lanes is 1 where that axis is not contiguous
  *
@@ -20,7 +20,7 @@
 #include <assert.h>
 #include <math.h>
 
-enum { BLOCK = 64 };
+enum { BLOCK = 64, SUMS = 4 };
 
 typedef struct reduce {
     ig_lower *lower;
@@ -28,6 +28,8 @@ typedef struct reduce {
     const ig_lower_operand *x, *out;
     ig_reduce kind;
     bool is_reduced[IG_TENSOR_RANK];
+    ig_dim
+        dims[IG_TENSOR_RANK]; /* x's, where reduced ones that walk as one are merged */
     uint32_t kept[IG_TENSOR_RANK], kept_count;
     uint32_t gone[IG_TENSOR_RANK], gone_count;
     uint32_t lanes;
@@ -105,7 +107,7 @@ static ig_value *finish_value(const reduce *r, ig_builder *b, ig_value *sum) {
     if (r->kind == IG_REDUCE_mean) {
         ig_dim count = ig_dim_of(1);
         for (uint32_t i = 0; i < r->gone_count; i++) {
-            count = ig_lower_mul(r->lower, count, r->x->type->dims[r->gone[i]]);
+            count = ig_lower_mul(r->lower, count, r->dims[r->gone[i]]);
         }
         ig_value *n = ig_lower_dim(r->lower, count);
         if (ig_attr_int(r->op, IG_reduce_empty_zero, 0)) {
@@ -148,6 +150,58 @@ static ig_value *mask_lanes(const reduce *r, ig_builder *b, ig_value *next,
     return k_where(b, is_there, next, sum);
 }
 
+/* Two accumulators as one. */
+static ig_value *join_sums(const reduce *r, ig_builder *b, ig_value *x, ig_value *y) {
+    reduce joining = *r;
+    joining.kind = lane_kind(r);
+    return combine_values(&joining, b, x, y);
+}
+
+/* The part of a line that is whole groups of vectors, each with an accumulator of its
+ * own, so that none waits for the one before it; *done: how much that is. */
+static ig_value *emit_groups(const reduce *r, ig_builder *b, ig_value *at,
+                             ig_value *extent, ig_value *sum, ig_value **done) {
+    ig_value *sums[SUMS], *next[SUMS], *step = k_i64(b, (int64_t)r->lanes * SUMS);
+    *done = k_mul(b, k_div(b, extent, step), step);
+    for (uint32_t i = 0; i < SUMS; i++) {
+        sums[i] = i == 0 ? sum : start_value(r, b);
+    }
+    k_loop loop = k_loop_open(b, k_i64(b, 0), *done, step, sums, SUMS);
+    ig_builder *in = &loop.b;
+    for (uint32_t i = 0; i < SUMS; i++) {
+        ig_value *own = k_add(in, loop.index, k_i64(in, (int64_t)i * r->lanes));
+        ig_value *x = load_input(r, in, k_add(in, at, own), NULL);
+        next[i] = combine_values(r, in, loop.carried[i], x);
+    }
+    k_loop_close(&loop, next, SUMS);
+    for (uint32_t width = SUMS / 2; width > 0; width /= 2) {
+        for (uint32_t i = 0; i < width; i++) {
+            ig_value *other = loop.results[i + width];
+            loop.results[i] = join_sums(r, b, loop.results[i], other);
+        }
+    }
+    return loop.results[0];
+}
+
+/* A line along which lanes run. */
+static ig_value *emit_along(const reduce *r, ig_builder *b, ig_value *at,
+                            ig_value *extent, ig_value *sum) {
+    int64_t known = 0;
+    ig_value *from = k_i64(b, 0);
+    bool is_short = ig_constant_i64(extent, &known) && known < (int64_t)r->lanes * SUMS;
+    if (r->lanes > 1 && !is_short) {
+        sum = emit_groups(r, b, at, extent, sum, &from);
+    }
+    k_loop loop = k_loop_open(b, from, extent, k_i64(b, r->lanes), &sum, 1);
+    ig_builder *in = &loop.b;
+    ig_value *left = r->lanes > 1 ? k_sub(in, extent, loop.index) : NULL;
+    ig_value *x = load_input(r, in, k_add(in, at, loop.index), left);
+    ig_value *more = combine_values(r, in, loop.carried[0], x);
+    more = mask_lanes(r, in, more, loop.carried[0], left);
+    k_loop_close(&loop, &more, 1);
+    return loop.results[0];
+}
+
 /* The loop over gone[level …]; `at` is the element so far. */
 static ig_value *emit_gone(const reduce *r, ig_builder *b, uint32_t level, ig_value *at,
                            ig_value *sum, ig_value *count) {
@@ -155,21 +209,14 @@ static ig_value *emit_gone(const reduce *r, ig_builder *b, uint32_t level, ig_va
         return combine_values(r, b, sum, load_input(r, b, at, count));
     }
     uint32_t axis = r->gone[level];
-    bool has_lanes = r->is_along && level + 1 == r->gone_count;
-    ig_value *extent = ig_lower_dim(r->lower, r->x->type->dims[axis]);
-    ig_value *step = k_i64(b, has_lanes ? r->lanes : 1);
-    k_loop loop = k_loop_open(b, k_i64(b, 0), extent, step, &sum, 1);
+    ig_value *extent = ig_lower_dim(r->lower, r->dims[axis]);
+    if (r->is_along && level + 1 == r->gone_count && r->lanes > 1) {
+        return emit_along(r, b, at, extent, sum);
+    }
+    k_loop loop = k_loop_open(b, k_i64(b, 0), extent, k_i64(b, 1), &sum, 1);
     ig_builder *in = &loop.b;
     ig_value *next = k_add(in, at, k_mul(in, loop.index, axis_stride(r, r->x, axis)));
-    ig_value *left = has_lanes && r->lanes > 1 ? k_sub(in, extent, loop.index) : count;
-    ig_value *more;
-    if (has_lanes) {
-        ig_value *sum_here = loop.carried[0];
-        more = combine_values(r, in, sum_here, load_input(r, in, next, left));
-        more = mask_lanes(r, in, more, sum_here, left);
-    } else {
-        more = emit_gone(r, in, level + 1, next, loop.carried[0], count);
-    }
+    ig_value *more = emit_gone(r, in, level + 1, next, loop.carried[0], count);
     k_loop_close(&loop, &more, 1);
     return loop.results[0];
 }
@@ -263,6 +310,13 @@ static ig_dim grid_of(const reduce *r) {
 
 /* ---- the schedule ---- */
 
+/* Is axis d reduced too, and one walk with the next? */
+static bool merges_with(const reduce *r, uint32_t d) {
+    ig_dim step = ig_lower_mul(r->lower, r->x->strides[d + 1], r->x->type->dims[d + 1]);
+    return r->is_reduced[d] &&
+           ig_dim_equal(r->lower->module, r->x->strides[d], step) == IG_YES;
+}
+
 static void sort_axes(reduce *r) {
     const ig_attr *axes = &r->op->attrs[IG_reduce_axes];
     bool has_axes = axes->kind == IG_ATTR_INTS && axes->count > 0;
@@ -274,10 +328,14 @@ static void sort_axes(reduce *r) {
     }
     for (uint32_t d = 0; d < rank; d++) {
         r->is_reduced[d] = has_axes ? r->is_reduced[d] : !is_noop;
-        if (r->is_reduced[d]) {
-            r->gone[r->gone_count++] = d;
-        } else {
+        r->dims[d] = r->x->type->dims[d];
+        if (!r->is_reduced[d]) {
             r->kept[r->kept_count++] = d;
+        } else if (d > 0 && merges_with(r, d - 1)) {
+            r->dims[d] = ig_lower_mul(r->lower, r->dims[d - 1], r->dims[d]);
+            r->gone[r->gone_count - 1] = d;
+        } else {
+            r->gone[r->gone_count++] = d;
         }
     }
 }

@@ -1,14 +1,14 @@
 /* Running sums, and ranges, on CPUs.
  * SPDX-License-Identifier: Apache-2.0
  *
- *   cumsum     one line along the axis after the other, each in order (floats in f64,
- *              as the sum is rounded once where it is written)
+ *   cumsum     along the axis in order (floats in f64, as the sum is rounded once where
+ *              it is written), lines side by side where they are neighbours (lines.c)
  *   range      start + i * step, for each i on its own
  *
- *   grid       cumsum: lines, LINES a tile; range: elements, CHUNK a tile
+ *   grid       cumsum: lines.c; range: elements, CHUNK a tile
  */
+#include "passes/lower/serial/lines.h"
 #include "passes/lower/serial/serial.h"
-#include "passes/lower/walk.h"
 
 #include <assert.h>
 
@@ -17,6 +17,7 @@ enum { LINES = 8, CHUNK = 4096 };
 /* ---- cumsum ---- */
 
 typedef struct scan {
+    ig_lines lines;
     ig_lower *lower;
     const ig_lower_operand *x, *out;
     uint32_t axis;
@@ -24,41 +25,55 @@ typedef struct scan {
     ig_dtype wide;
 } scan;
 
-static void emit_scan(const scan *s, ig_builder *b, ig_value *line) {
-    ig_value *index[IG_TENSOR_RANK];
-    ig_lower_split(s->lower, b, s->x->type, s->axis, line, index);
+/* Stores values at `index` of the result, and at the vectors behind it. */
+static void store_sums(const scan *s, ig_builder *b, ig_value *const *index,
+                       ig_value *const *values, uint32_t vectors, ig_value *count) {
+    ig_value *at = ig_lower_at(s->lower, b, s->out, index);
+    uint32_t lanes = s->lines.lanes;
+    for (uint32_t v = 0; v < vectors; v++) {
+        ig_value *value = k_cast(b, values[v], (ig_dtype)s->out->type->dtype);
+        ig_value *own = k_add(b, at, k_i64(b, (int64_t)v * lanes));
+        k_store_count(b, value, s->out->buffer, own, lanes == 1 ? NULL : count);
+    }
+}
+
+/* carried: the sums, then the shown part of them where that only rises. */
+static void emit_scan(void *user, ig_builder *b, ig_value **index, uint32_t vectors,
+                      ig_value *count) {
+    const scan *s = user;
+    uint32_t lanes = s->lines.lanes, carried = s->is_rising ? 2 * vectors : vectors;
     ig_value *extent = ig_lower_dim(s->lower, s->x->type->dims[s->axis]);
-    ig_value *zero = k_const(b, s->wide, 0.0), *one = k_i64(b, 1);
-    ig_value *start[] = { zero, zero }; /* the sum, and the shown part of it */
-    uint32_t carried = s->is_rising ? 2 : 1;
-    k_loop loop = k_loop_open(b, k_i64(b, 0), extent, one, start, carried);
+    ig_value *zero = k_const_vector(b, s->wide, lanes, 0.0), *one = k_i64(b, 1);
+    ig_value *values[2 * IG_LINE_VECTORS], *shown[IG_LINE_VECTORS];
+    for (uint32_t v = 0; v < carried; v++) {
+        values[v] = zero;
+    }
+    k_loop loop = k_loop_open(b, k_i64(b, 0), extent, one, values, carried);
     ig_builder *in = &loop.b;
     ig_value *last = k_sub(in, extent, one);
     index[s->axis] = s->is_reverse ? k_sub(in, last, loop.index) : loop.index;
     ig_value *x_at = ig_lower_at(s->lower, in, s->x, index);
-    ig_value *out_at = ig_lower_at(s->lower, in, s->out, index);
-    ig_value *x = k_cast(in, k_load(in, s->x->buffer, x_at, 1), s->wide);
-    ig_value *sum = k_add(in, loop.carried[0], x);
-    ig_value *shown = s->is_rising ? k_max(in, loop.carried[1], sum) : sum;
-    ig_value *value = s->is_exclusive ? loop.carried[carried - 1] : shown;
-    k_store(in, k_cast(in, value, (ig_dtype)s->out->type->dtype), s->out->buffer,
-            out_at);
-    k_loop_close(&loop, (ig_value *[]){ sum, shown }, carried);
+    for (uint32_t v = 0; v < vectors; v++) {
+        ig_value *at = k_add(in, x_at, k_i64(in, (int64_t)v * lanes));
+        ig_value *x = k_load_count(in, s->x->buffer, at, lanes, count);
+        ig_value *before = loop.carried[carried - vectors + v];
+        values[v] = k_add(in, loop.carried[v], k_cast(in, x, s->wide));
+        if (s->is_rising) {
+            values[vectors + v] = k_max(in, before, values[v]);
+        }
+        shown[v] = s->is_exclusive ? before : values[carried - vectors + v];
+    }
+    store_sums(s, in, index, shown, vectors, count);
+    k_loop_close(&loop, values, carried);
     if (s->is_complete) {
         index[s->axis] = extent;
-        ig_value *total = k_cast(b, loop.results[carried - 1],
-                                 (ig_dtype)s->out->type->dtype);
-        k_store(b, total, s->out->buffer, ig_lower_at(s->lower, b, s->out, index));
+        store_sums(s, b, index, &loop.results[carried - vectors], vectors, count);
     }
 }
 
 static void emit_scan_tile(void *user, ig_builder *b, ig_value *tile) {
     const scan *s = user;
-    ig_dim lines = ig_lower_lines(s->lower, s->x->type, s->axis);
-    ig_value *count = ig_lower_dim(s->lower, lines);
-    k_loop loop = ig_lower_open_lines(b, tile, count, ig_lower_tile(s->lower, LINES));
-    emit_scan(s, &loop.b, loop.index);
-    k_loop_close(&loop, NULL, 0);
+    ig_lower_emit_lines(&s->lines, b, tile);
 }
 
 ig_status ig_lower_serial_scan(ig_lower *lower) {
@@ -78,9 +93,16 @@ ig_status ig_lower_serial_scan(ig_lower *lower) {
     ig_dtype dtype = (ig_dtype)s.x->type->dtype;
     s.axis = (uint32_t)(axis < 0 ? axis + s.x->type->rank : axis);
     s.wide = ig_dtype_is_float(dtype) ? IG_DT_f64 : dtype;
+    s.lines =
+        (ig_lines){ .lower = lower,
+                    .type = s.x->type,
+                    .axis = s.axis,
+                    .lanes = ig_lower_line_lanes(lower, s.x, s.out, s.axis, s.wide),
+                    .each = LINES,
+                    .emit = emit_scan,
+                    .user = &s };
     lower->name = "cumsum";
-    lower->grid = ig_lower_ceil_div(lower, ig_lower_lines(lower, s.x->type, s.axis),
-                                    ig_lower_tile(lower, LINES));
+    lower->grid = ig_lower_line_grid(&s.lines);
     lower->cost = ig_type_count(lower->module, s.x->type);
     ig_lower_each_tile(lower, emit_scan_tile, &s);
     return IG_OK;
@@ -111,7 +133,7 @@ static void emit_element(const range *r, ig_builder *b, ig_value *i) {
 static void emit_range_tile(void *user, ig_builder *b, ig_value *tile) {
     const range *r = user;
     ig_value *count = ig_lower_dim(r->lower, r->out->type->dims[0]);
-    k_loop loop = ig_lower_open_lines(b, tile, count, ig_lower_tile(r->lower, CHUNK));
+    k_loop loop = ig_lower_open_lines(b, tile, count, CHUNK);
     emit_element(r, &loop.b, loop.index);
     k_loop_close(&loop, NULL, 0);
 }
@@ -125,7 +147,7 @@ ig_status ig_lower_serial_range(ig_lower *lower) {
                 .out = &lower->outs[0] };
     ig_dim count = r.out->type->dims[0];
     lower->name = "range";
-    lower->grid = ig_lower_ceil_div(lower, count, ig_lower_tile(lower, CHUNK));
+    lower->grid = ig_lower_ceil_div(lower, count, CHUNK);
     lower->cost = count;
     ig_lower_each_tile(lower, emit_range_tile, &r);
     return IG_OK;
