@@ -35,6 +35,8 @@ ig_decompose_fn ig_decomposition_of(ig_opcode code);
  * becomes an op of its own, transposed convolutions plain ones, averages sums.  False:
  * the op has the form of a kernel already. */
 bool ig_decompose_conv_form(ig_expr *e, const ig_op *op, ig_value **out_results);
-bool ig_decompose_pool_form(ig_expr *e, const ig_op *op, ig_value **out_results);
+/* keeps_pads: padding whose extent is known stays with the pool. */
+bool ig_decompose_pool_form(ig_expr *e, const ig_op *op, bool keeps_pads,
+                            ig_value **out_results);
 
 #endif

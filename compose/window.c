@@ -104,13 +104,30 @@ static void read_pads(ig_module *module, const ig_op *op, pool_pads *p) {
     }
 }
 
+/* Is all padding known, and none of it a crop? */
+static bool is_padding_known(ig_expr *e, const pool_pads *p, uint32_t space) {
+    int64_t known[2] = { 0, 0 };
+    for (uint32_t d = 0; d < space; d++) {
+        if (!ig_dim_constant(e->module, p->before[d], &known[0]) || known[0] < 0 ||
+            !ig_dim_constant(e->module, p->reach[d], &known[1]) || known[1] < 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Without padding, unless `kept` (NULL: none) says which stays. */
 static ig_value *build_plain_pool(ig_expr *e, const ig_op *op, ig_value *x,
-                                  ig_pool_op kind) {
+                                  ig_pool_op kind, const pool_pads *kept) {
     ig_pool_attrs own = ig_pool_attrs_of(op);
     ig_pool_attrs attrs = { .op = (int)kind,
                             .kernel = own.kernel,
                             .strides = own.strides,
                             .dilations = own.dilations };
+    if (kept) {
+        attrs.before = (ig_dims){ kept->before, x->type->rank - 2 };
+        attrs.after = (ig_dims){ kept->reach, x->type->rank - 2 };
+    }
     return ig_build_pool(e, x, attrs);
 }
 
@@ -140,7 +157,7 @@ static ig_value *count_elements(ig_expr *e, const ig_op *op, ig_dtype dtype,
     }
     ig_value *ones = ig_expr_fill(e, dtype, in->rank, dims, 1);
     ones = ig_compose_pad_space(e, ones, before, after, 0);
-    ig_value *count = build_plain_pool(e, op, ones, IG_WINDOW_sum);
+    ig_value *count = build_plain_pool(e, op, ones, IG_WINDOW_sum, NULL);
     return ig_expr_with(e, IG_OP_max, count, 1);
 }
 
@@ -154,24 +171,28 @@ static bool reaches_out(const pool_pads *p, uint32_t rank) {
     return false;
 }
 
-static ig_value *build_average(ig_expr *e, const ig_op *op, const pool_pads *p) {
+static ig_value *build_average(ig_expr *e, const ig_op *op, const pool_pads *p,
+                               bool keeps_pads) {
     ig_value *x = ig_expr_widen(e, op->operands[0].value);
     double taps = 1;
-    ig_value *sum = ig_compose_pad_space(e, x, p->before, p->reach, 0);
-    sum = build_plain_pool(e, op, sum, IG_WINDOW_sum);
+    bool is_padded = reaches_out(p, x->type->rank);
+    ig_value *sum = keeps_pads ? x : ig_compose_pad_space(e, x, p->before, p->reach, 0);
+    sum = build_plain_pool(e, op, sum, IG_WINDOW_sum,
+                           keeps_pads && is_padded ? p : NULL);
     for (uint32_t d = 0; d + 2 < x->type->rank; d++) {
         taps *= (double)op->attrs[IG_pool_kernel].as.ints[d];
     }
     if (ig_attr_is_set(op, IG_pool_divisor)) {
         taps = (double)ig_attr_int(op, IG_pool_divisor, 1);
-    } else if (reaches_out(p, x->type->rank)) {
+    } else if (is_padded) {
         ig_dtype wide = (ig_dtype)x->type->dtype;
         return ig_build_div(e, sum, count_elements(e, op, wide, p));
     }
     return ig_expr_with(e, IG_OP_div, sum, taps);
 }
 
-bool ig_decompose_pool_form(ig_expr *e, const ig_op *op, ig_value **out_results) {
+bool ig_decompose_pool_form(ig_expr *e, const ig_op *op, bool keeps_pads,
+                            ig_value **out_results) {
     ig_pool_op kind = (ig_pool_op)ig_attr_int(op, IG_pool_op, 0);
     ig_value *x = op->operands[0].value;
     ig_dtype dtype = (ig_dtype)x->type->dtype;
@@ -183,13 +204,21 @@ bool ig_decompose_pool_form(ig_expr *e, const ig_op *op, ig_value **out_results)
     }
     pool_pads p;
     read_pads(e->module, op, &p);
+    keeps_pads = keeps_pads && is_padding_known(e, &p, x->type->rank - 2);
     if (kind == IG_WINDOW_average) {
-        *out_results = ig_expr_cast(e, build_average(e, op, &p), dtype);
+        *out_results = ig_expr_cast(e, build_average(e, op, &p, keeps_pads), dtype);
+        return true;
+    }
+    if (keeps_pads && !ig_attr_int(op, IG_pool_ceil_mode, 0)) {
+        return false;
+    }
+    if (keeps_pads) {
+        *out_results = build_plain_pool(e, op, x, kind, &p);
         return true;
     }
     double outside = kind == IG_WINDOW_max ? find_lowest(dtype) : 0;
     x = ig_compose_pad_space(e, x, p.before, p.reach, outside);
-    *out_results = build_plain_pool(e, op, x, kind);
+    *out_results = build_plain_pool(e, op, x, kind, NULL);
     return true;
 }
 

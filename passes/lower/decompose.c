@@ -6,8 +6,8 @@
  *     %1 = mul %x, %factor
  *     %2 = add %1, %shift
  *
- * with factor and shift computed from constants, once.  Convolutions and pools lose
- * their padding, which becomes a pad op in front of them.
+ * with factor and shift computed from constants, once.  Convolutions, and on GPUs
+ * pools, lose their padding, which becomes a pad op in front of them.
  *
  * Recognisers and importers make composites, so this runs after all of them.
  * `dequantize` is left: `pack` has to see it (passes/place/dequantise.c).  So are
@@ -50,8 +50,20 @@ static ig_value *decompose_conv(ig_builder *b, ig_op *op) {
     return decompose_op(b, op, ig_decompose_conv_form);
 }
 
+static bool take_pads(ig_expr *e, const ig_op *op, ig_value **out_results) {
+    return ig_decompose_pool_form(e, op, false, out_results);
+}
+
+static bool keep_pads(ig_expr *e, const ig_op *op, ig_value **out_results) {
+    return ig_decompose_pool_form(e, op, true, out_results);
+}
+
 static ig_value *decompose_pool(ig_builder *b, ig_op *op) {
-    return decompose_op(b, op, ig_decompose_pool_form);
+    return decompose_op(b, op, take_pads);
+}
+
+static ig_value *decompose_padded_pool(ig_builder *b, ig_op *op) {
+    return decompose_op(b, op, keep_pads);
 }
 
 /* To f32 by way of i32: the sums are whole already. */
@@ -110,7 +122,9 @@ ig_status ig_pass_decompose(ig_pass_run *run, ig_graph *graph) {
         rules[count++] = (ig_rule)RULE(conv_integer, decompose_conv_windows);
     }
     rules[count++] = (ig_rule)RULE(conv, decompose_conv);
-    rules[count++] = (ig_rule)RULE(pool, decompose_pool);
+    rules[count++] = run->options->target->has_threads
+                         ? (ig_rule)RULE(pool, decompose_pool)
+                         : (ig_rule)RULE(pool, decompose_padded_pool);
     rules[count++] = (ig_rule)RULE(cast, decompose_cast);
     rules[count++] = (ig_rule)RULE(dequantize, decompose_dequantize_sum);
     return ig_rewrite(run, graph, rules, count);

@@ -103,6 +103,12 @@ void ig_lower_store_yields(ig_lower *lower, const ig_site *site);
 /* Can every input of the body be loaded `lanes` at a time along the last dim of a space
  * with these dims (stride 1 or 0, known now)? */
 bool ig_lower_is_vectorizable(ig_lower *lower, uint32_t rank, const ig_dim *dims);
+/* The stride of an operand along dim `d` of a space, with broadcasting. */
+ig_dim ig_lower_step(ig_lower *lower, const ig_lower_operand *operand, uint32_t rank,
+                     const ig_dim *dims, uint32_t d);
+/* The element of an operand at a site, an i64. */
+ig_value *ig_lower_element(ig_lower *lower, const ig_site *site,
+                           const ig_lower_operand *operand);
 /* Load of one operand at a site, with broadcasting; exposed for schedules. */
 ig_value *ig_lower_load(ig_lower *lower, const ig_site *site,
                         const ig_lower_operand *operand);

@@ -16,9 +16,8 @@
 
 /* ---- loads ---- */
 
-/* The stride of `operand` along dim `d` of the space, as a dim expression. */
-static ig_dim space_stride(ig_lower *lower, const ig_lower_operand *operand,
-                           uint32_t rank, const ig_dim *dims, uint32_t d) {
+ig_dim ig_lower_step(ig_lower *lower, const ig_lower_operand *operand, uint32_t rank,
+                     const ig_dim *dims, uint32_t d) {
     assert(operand->type->rank <= rank &&
            "inputs broadcast to the space, not beyond it");
     assert(d < rank && "an axis of the space");
@@ -50,12 +49,11 @@ static ig_value *stride_value(ig_lower *lower, ig_dim stride) {
     return is_shared ? ig_lower_param(lower, stride) : ig_lower_dim(lower, stride);
 }
 
-static ig_value *element_index(ig_lower *lower, const ig_site *site,
-                               const ig_lower_operand *operand, uint32_t rank) {
-    assert(rank <= site->rank && "no more axes than the site has indices of");
+ig_value *ig_lower_element(ig_lower *lower, const ig_site *site,
+                           const ig_lower_operand *operand) {
     ig_value *index = k_i64(site->b, 0);
-    for (uint32_t d = 0; d < rank; d++) {
-        ig_dim stride = space_stride(lower, operand, site->rank, site->dims, d);
+    for (uint32_t d = 0; d < site->rank; d++) {
+        ig_dim stride = ig_lower_step(lower, operand, site->rank, site->dims, d);
         ig_value *by = stride_value(lower, stride);
         ig_value *step = k_mul(site->b, site->index[d], by);
         index = k_add(site->b, index, step);
@@ -63,32 +61,16 @@ static ig_value *element_index(ig_lower *lower, const ig_site *site,
     return index;
 }
 
-/* One element a lane, `stride` apart.  Lanes from the count on repeat the last element
- * of the row, also where the site is past it and the count negative. */
-static ig_value *load_strided(const ig_site *site, const ig_lower_operand *operand,
-                              ig_value *index, ig_value *stride) {
-    ig_builder *b = site->b;
-    uint32_t lanes = site->lanes;
-    ig_value *lane = k_iota(b, lanes);
-    if (site->count) {
-        ig_value *last = k_sub(b, site->count, k_i64(b, 1));
-        lane = k_binary(b, IG_OP_min, lane, k_splat(b, last, lanes));
-    }
-    ig_value *offset = k_binary(b, IG_OP_mul, lane, k_splat(b, stride, lanes));
-    return k_load_at(b, operand->buffer,
-                     k_binary(b, IG_OP_add, k_splat(b, index, lanes), offset));
-}
-
 static ig_value *load_operand(ig_lower *lower, const ig_site *site,
                               const ig_lower_operand *operand) {
     assert(site->lanes > 0 && "a site has a lane");
-    ig_value *index = element_index(lower, site, operand, site->rank);
+    ig_value *index = ig_lower_element(lower, site, operand);
     if (site->lanes == 1 || site->rank == 0) {
         return k_splat(site->b, k_load(site->b, operand->buffer, index, 1),
                        site->lanes);
     }
     uint32_t last = site->rank - 1;
-    ig_dim inner = space_stride(lower, operand, site->rank, site->dims, last);
+    ig_dim inner = ig_lower_step(lower, operand, site->rank, site->dims, last);
     if (ig_dim_is(inner, 0)) {
         return k_splat(site->b, k_load(site->b, operand->buffer, index, 1),
                        site->lanes);
@@ -96,7 +78,8 @@ static ig_value *load_operand(ig_lower *lower, const ig_site *site,
     if (ig_dim_is(inner, 1)) {
         return k_load_count(site->b, operand->buffer, index, site->lanes, site->count);
     }
-    return load_strided(site, operand, index, stride_value(lower, inner));
+    return k_load_apart(site->b, operand->buffer, index, stride_value(lower, inner),
+                        site->lanes, site->count);
 }
 
 ig_value *ig_lower_load(ig_lower *lower, const ig_site *site,
@@ -109,7 +92,7 @@ bool ig_lower_is_vectorizable(ig_lower *lower, uint32_t rank, const ig_dim *dims
         const ig_lower_operand *in = &lower->ins[i];
         ig_dim inner = in->type->rank > rank
                            ? ig_dim_of(1)
-                           : space_stride(lower, in, rank, dims, rank - 1);
+                           : ig_lower_step(lower, in, rank, dims, rank - 1);
         if (!ig_dim_is(inner, 0) && !ig_dim_is(inner, 1)) {
             return false;
         }
@@ -238,7 +221,7 @@ void ig_lower_store_yields(ig_lower *lower, const ig_site *site) {
     for (uint32_t i = 0; i < lower->out_count; i++) {
         const ig_lower_operand *out = &lower->outs[i];
         ig_value *value = ig_lower_value(lower, site, yield->operands[i].value);
-        ig_value *index = element_index(lower, site, out, site->rank);
+        ig_value *index = ig_lower_element(lower, site, out);
         k_store_count(site->b, value, out->buffer, index,
                       site->lanes == 1 ? NULL : site->count);
     }

@@ -326,19 +326,30 @@ static ig_ints with_one(ig_ints from, int64_t *to, uint32_t space) {
     return (ig_ints){ to, space + 1 };
 }
 
+static ig_dims with_none(ig_dims from, ig_dim *to, uint32_t space) {
+    if (from.count == 0) {
+        return from;
+    }
+    memcpy(to, from.items, space * sizeof *to);
+    to[space] = ig_dim_of(0);
+    return (ig_dims){ to, space + 1 };
+}
+
 /* Channels are one axis of space more, along which windows have one element. */
 static ig_value *pool_of_turn(ig_builder *b, ig_op *op) {
     ig_value *x = before_turn(op->operands[0].value);
     uint32_t rank = x ? x->type->rank : 0, space = rank - 2;
-    if (!x || space + 1 > IG_WINDOW_RANK || ig_attr_is_set(op, IG_pool_before) ||
-        ig_attr_is_set(op, IG_pool_after) || ig_attr_int(op, IG_pool_ceil_mode, 0)) {
+    if (!x || space + 1 > IG_WINDOW_RANK || ig_attr_int(op, IG_pool_ceil_mode, 0)) {
         return NULL;
     }
     int64_t kernel[IG_WINDOW_RANK], strides[IG_WINDOW_RANK], dilations[IG_WINDOW_RANK];
+    ig_dim before[IG_WINDOW_RANK], after[IG_WINDOW_RANK];
     ig_pool_attrs attrs = ig_pool_attrs_of(op);
     attrs.kernel = with_one(attrs.kernel, kernel, space);
     attrs.strides = with_one(attrs.strides, strides, space);
     attrs.dilations = with_one(attrs.dilations, dilations, space);
+    attrs.before = with_none(attrs.before, before, space);
+    attrs.after = with_none(attrs.after, after, space);
     ig_expr e = ig_expr_of(b);
     ig_value *y = ig_build_pool(&e, ig_expr_unsqueeze(&e, x, 1), attrs);
     return ig_channels_to_first(&e, ig_expr_squeeze(&e, y, 1));

@@ -32,16 +32,21 @@ const ig_lower_fn ig_lower_cpu[IG_FAMILY_COUNT] = {
     [IG_FAMILY_conv] = ig_lower_serial_conv,
     [IG_FAMILY_conv_panels] = ig_lower_cpu_conv_panels,
     [IG_FAMILY_conv_channels] = ig_lower_cpu_conv_channels,
-    [IG_FAMILY_pool] = ig_lower_serial_pool,
+    [IG_FAMILY_pool] = ig_lower_cpu_pool,
 };
 
 ig_value *ig_cpu_scratch(ig_lower *lower, int64_t floats) {
-    const ig_type *type = ig_type_buffer(lower->module, IG_DT_f32, 0, NULL);
+    return ig_cpu_scratch_of(lower, IG_DT_f32, floats);
+}
+
+ig_value *ig_cpu_scratch_of(ig_lower *lower, ig_dtype dtype, int64_t count) {
+    const ig_type *type = ig_type_buffer(lower->module, dtype, 0, NULL);
     ig_op_spec spec = { .result_types = &type, .result_count = 1 };
     ig_scratch_attrs attrs = { .offset = lower->scratch };
     ig_expr e = ig_expr_of(&lower->b);
-    assert(floats > 0 && "scratch holds something");
-    lower->scratch += (int64_t)ig_align_up((size_t)floats * 4, 64);
+    assert(count > 0 && ig_dtypes[dtype].bits >= 8 && "scratch holds something");
+    size_t bytes = (size_t)count * ig_dtypes[dtype].bits / 8;
+    lower->scratch += (int64_t)ig_align_up(bytes, 64);
     return ig_build_scratch_op(&e, &spec, attrs)->results;
 }
 

@@ -8,6 +8,7 @@
 
 /* So many floats of a worker's own; lines begin where caches' do. */
 ig_value *ig_cpu_scratch(ig_lower *lower, int64_t floats);
+ig_value *ig_cpu_scratch_of(ig_lower *lower, ig_dtype dtype, int64_t count);
 
 /* A loop over blocks of at most `most` rows of `total`, evenly split, so that the last
  * one is not a thin one.  To be closed by the caller. */
@@ -19,6 +20,9 @@ typedef struct ig_cpu_blocks {
 
 ig_cpu_blocks ig_cpu_open_blocks(ig_builder *b, ig_value *total, uint32_t max);
 
+/* Lane j of row i changes places with lane i of row j, of as many rows as lanes. */
+void ig_cpu_transpose(ig_builder *b, ig_value **rows, uint32_t lanes);
+
 /* The schedules. */
 ig_status ig_lower_cpu_gemm(ig_lower *lower); /* gemm.c: constant weights in panels */
 ig_status ig_lower_cpu_dot(ig_lower *lower);  /* dot.c: few columns, or any strides */
@@ -27,6 +31,7 @@ ig_status ig_lower_cpu_bag_group(ig_lower *lower);
 ig_status ig_lower_cpu_bag_update(ig_lower *lower);  /* bag.c */
 ig_status ig_lower_cpu_interact(ig_lower *lower);    /* interact.c */
 ig_status ig_lower_cpu_map(ig_lower *lower);         /* map.c: elementwise, copies */
+ig_status ig_lower_cpu_pool(ig_lower *lower);        /* pool.c */
 ig_status ig_lower_cpu_conv_panels(ig_lower *lower); /* conv_panels.c: channels last */
 ig_status ig_lower_cpu_conv_channels(ig_lower *lower); /* conv_channels.c */
 

@@ -30,24 +30,6 @@ static dot_matrix matrix_of(const dot *d, ig_builder *b, const dot_micro_panel *
     };
 }
 
-/* Rows of k to rows of n: quarters change places at each distance. */
-static void transpose_square(ig_builder *b, ig_value **rows, uint32_t lanes) {
-    for (uint32_t step = 1; step < lanes; step *= 2) {
-        int64_t upper[MAX_LANES], lower[MAX_LANES];
-        for (uint32_t j = 0; j < lanes; j++) {
-            upper[j] = j & step ? lanes + j - step : j;
-            lower[j] = j & step ? lanes + j : j + step;
-        }
-        for (uint32_t i = 0; i < lanes; i++) {
-            if (!(i & step)) {
-                ig_value *x = rows[i], *y = rows[i + step];
-                rows[i] = k_shuffle(b, x, y, upper, lanes);
-                rows[i + step] = k_shuffle(b, x, y, lower, lanes);
-            }
-        }
-    }
-}
-
 /* Some words of a column. */
 static ig_value *load_line(const dot *d, ig_builder *b, ig_value *column, ig_value *k,
                            ig_value *count) {
@@ -73,7 +55,7 @@ static void pack_square(const dot *d, ig_builder *b, const square *q, ig_value *
     for (uint32_t j = 0; j < lanes; j++) {
         rows[j] = load_line(d, b, q->columns[j], k, count);
     }
-    transpose_square(b, rows, lanes);
+    ig_cpu_transpose(b, rows, lanes);
     ig_value *at = k_mul(b, k_sub(b, k, first), k_i64(b, q->width));
     at = k_add(b, at, q->place);
     for (uint32_t j = 0; j < lanes; j++) {

@@ -76,32 +76,6 @@ static void choose_runs(interact *t, const int64_t *pairs, uint32_t count) {
 
 /* ---- transposing ---- */
 
-/* Exchanges lanes of two vectors `step` apart: the butterfly of a square transpose. */
-static void exchange_lanes(const interact *t, ig_builder *b, ig_value **low,
-                           ig_value **high, uint32_t step) {
-    assert(step > 0 && t->lanes % (2 * step) == 0 && "lanes are exchanged in pairs");
-    assert(t->lanes <= MAX_LANES && "a vector of the target");
-    int64_t even[MAX_LANES], odd[MAX_LANES];
-    for (uint32_t i = 0; i < t->lanes; i++) {
-        bool is_second = (i & step) != 0;
-        even[i] = is_second ? t->lanes + i - step : i;
-        odd[i] = is_second ? t->lanes + i : i + step;
-    }
-    ig_value *first = k_shuffle(b, *low, *high, even, t->lanes);
-    *high = k_shuffle(b, *low, *high, odd, t->lanes);
-    *low = first;
-}
-
-static void transpose_square(const interact *t, ig_builder *b, ig_value **square) {
-    for (uint32_t step = t->lanes / 2; step > 0; step /= 2) {
-        for (uint32_t i = 0; i < t->lanes; i++) {
-            if ((i & step) == 0) {
-                exchange_lanes(t, b, &square[i], &square[i + step], step);
-            }
-        }
-    }
-}
-
 /* Columns k … k + lanes of rows from `row` on, into scratch.  The next sample's are
  * asked for: one sample is multiplied in about the time that memory takes. */
 static void emit_square(const interact *t, ig_builder *b, ig_value *sample, int64_t row,
@@ -118,7 +92,7 @@ static void emit_square(const interact *t, ig_builder *b, ig_value *sample, int6
         square[i] = is_there ? k_load_count(b, sample, at, t->lanes, count)
                              : k_const_vector(b, IG_DT_f32, t->lanes, 0.0);
     }
-    transpose_square(t, b, square);
+    ig_cpu_transpose(b, square, t->lanes);
     for (uint32_t i = 0; i < t->lanes; i++) {
         ig_value *line = k_mul(b, k_add(b, k, k_i64(b, i)), k_i64(b, t->padded));
         k_store(b, square[i], t->columns, k_add(b, line, k_i64(b, row)));

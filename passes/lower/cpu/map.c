@@ -8,33 +8,26 @@
  *              longer than that is cut into chunks
  *
  * Where an operand is contiguous along another dim (a transpose), a tile is a rectangle
- * of that dim and the last one, and goes over it in strips of 16 along the last: the
- * lines that a strip reads are in L1 until all of their elements were used.
+ * of that dim and the last one, and goes over it in squares (map_turned.c); or, where
+ * the region has much code, in strips of 16 along the last: the lines that a strip
+ * reads are in L1 until all of their elements were used.  A last dim of few elements
+ * goes together with the one before it (map_narrow.c).
  */
-#include "passes/lower/cpu/cpu.h"
+#include "passes/lower/cpu/map.h"
 #include "passes/lower/math/more.h"
 
 #include <assert.h>
 
 enum { CHUNK = 4096, STRIP = 16, SQUARE = 64 };
 
-typedef struct map_space {
-    ig_lower *lower;
-    const ig_type *type;
-    uint32_t rank;
-    const ig_dim *dims;
-    uint32_t lanes;
-    bool is_long;    /* its code is: it is emitted once */
-    int64_t chunk;   /* elements of the last dim a tile */
-    int64_t rows;    /* rows a tile */
-    uint32_t turned; /* the dim that an operand is contiguous along; last: none */
-    ig_dim row_count, chunk_count, turned_count;
-} map_space;
-
 /* ---- code ---- */
 
-static void emit_place(const map_space *s, ig_builder *b, ig_value **index,
-                       uint32_t lanes, ig_value *count) {
+void map_emit_place(const map_space *s, ig_builder *b, ig_value **index, uint32_t lanes,
+                    ig_value *count) {
+    if (s->narrow) {
+        map_emit_narrow(s, b, index, count);
+        return;
+    }
     ig_map values;
     ig_map_init(&values, s->lower->arena);
     ig_site site = { .b = b,
@@ -54,7 +47,7 @@ static void emit_counted(const map_space *s, ig_builder *b, ig_value **index,
     k_loop loop = k_loop_open(b, from, to, lanes, NULL, 0);
     index[s->rank - 1] = loop.index;
     ig_value *count = k_min(&loop.b, lanes, k_sub(&loop.b, to, loop.index));
-    emit_place(s, &loop.b, index, s->lanes, count);
+    map_emit_place(s, &loop.b, index, s->lanes, count);
     k_loop_close(&loop, NULL, 0);
 }
 
@@ -70,14 +63,14 @@ static void emit_row(const map_space *s, ig_builder *b, ig_value **index,
     ig_value *middle = k_add(b, from, whole);
     k_loop loop = k_loop_open(b, from, middle, lanes, NULL, 0);
     index[s->rank - 1] = loop.index;
-    emit_place(s, &loop.b, index, s->lanes, NULL);
+    map_emit_place(s, &loop.b, index, s->lanes, NULL);
     k_loop_close(&loop, NULL, 0);
     if (s->lanes == 1) {
         return;
     }
     k_if tail = k_if_open(b, k_compare(b, IG_OP_lt, middle, to), NULL, 0);
     index[s->rank - 1] = middle;
-    emit_place(s, &tail.then, index, s->lanes, k_sub(&tail.then, to, middle));
+    map_emit_place(s, &tail.then, index, s->lanes, k_sub(&tail.then, to, middle));
     k_if_close(&tail, NULL, NULL);
 }
 
@@ -113,6 +106,10 @@ static void emit_turned_tile(void *user, ig_builder *b, ig_value *tile) {
     cut_range(b, k_mod(b, rest, turns), s->rows,
               ig_lower_dim(lower, s->dims[s->turned]), &first, &last);
     split_row(s, b, k_div(b, rest, turns), index);
+    if (s->is_square) {
+        map_emit_squares(s, b, index, (ig_value *[]){ first, last, from, to });
+        return;
+    }
     k_loop strip = k_loop_open(b, from, to, k_i64(b, STRIP), NULL, 0);
     k_loop row = k_loop_open(&strip.b, first, last, k_i64(&strip.b, 1), NULL, 0);
     index[s->turned] = row.index;
@@ -182,6 +179,20 @@ static bool can_store_lanes(const ig_lower *lower, const ig_type *space) {
     return true;
 }
 
+/* Vectors of every input, of elements side by side or a few apart. */
+static bool can_load_lanes(const map_space *s) {
+    for (uint32_t i = 0; i < s->lower->in_count; i++) {
+        const ig_lower_operand *in = &s->lower->ins[i];
+        int64_t step = -1;
+        ig_dim own = ig_lower_step(s->lower, in, s->rank, s->dims, s->rank - 1);
+        (void)ig_dim_constant(s->lower->module, own, &step);
+        if (step != 0 && step != 1 && !k_is_near((ig_dtype)in->type->dtype, step)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The last dim that an operand is contiguous along, if that is not the last of all. */
 static uint32_t find_turned(const map_space *s) {
     uint32_t last = s->rank - 1;
@@ -224,13 +235,12 @@ static void choose_turned_tiles(map_space *s) {
 
 static void choose_tiles(map_space *s) {
     int64_t inner = 0;
+    uint32_t outer = s->narrow ? s->rank - 2 : s->rank - 1;
+    int64_t most = s->narrow ? CHUNK / s->narrow : CHUNK;
     bool is_known = ig_dim_constant(s->lower->module, s->dims[s->rank - 1], &inner);
-    s->chunk = is_known && inner < CHUNK ? (inner > 0 ? inner : 1) : CHUNK;
-    s->rows = is_known && inner < CHUNK ? CHUNK / s->chunk : 1;
-    if (s->rank == 1) {
-        s->rows = 1;
-    }
-    s->row_count = ig_dim_product(s->lower->module, s->dims, s->rank - 1);
+    s->chunk = is_known && inner < most ? (inner > 0 ? inner : 1) : most;
+    s->rows = is_known && inner < most && outer > 0 ? most / s->chunk : 1;
+    s->row_count = ig_dim_product(s->lower->module, s->dims, outer);
     s->chunk_count = ig_lower_ceil_div(s->lower, s->dims[s->rank - 1], s->chunk);
     s->lower->grid = ig_lower_mul(
         s->lower, ig_lower_ceil_div(s->lower, s->row_count, s->rows), s->chunk_count);
@@ -254,15 +264,20 @@ ig_status ig_lower_cpu_map(ig_lower *lower) {
     lower->cost = ig_lower_ceil_div(lower, ig_type_count(lower->module, space), 4);
     space = space->rank == 0 ? add_unit_dim(lower, space)
                              : ig_lower_merge_dims(lower, space, 0, space->rank, NULL);
-    map_space s = {
-        .lower = lower, .type = space, .rank = space->rank, .dims = space->dims
-    };
-    bool has_lanes = ig_lower_is_vectorizable(lower, s.rank, s.dims) &&
-                     can_store_lanes(lower, space);
-    s.lanes = has_lanes ? common_lanes(lower) : 1;
-    s.is_long = s.lanes > 1 && stands_once(lower);
-    s.turned = has_lanes ? s.rank - 1 : find_turned(&s);
-    if (s.turned + 1 < s.rank) {
+    map_space s = { .lower = lower,
+                    .rank = space->rank,
+                    .dims = space->dims,
+                    .turned = space->rank - 1,
+                    .lanes = common_lanes(lower) };
+    bool stores_lanes = can_store_lanes(lower, space);
+    bool is_narrow = stores_lanes && map_narrow_space(&s);
+    bool has_lanes = is_narrow || (stores_lanes && can_load_lanes(&s));
+    s.turned = has_lanes ? s.turned : find_turned(&s);
+    bool is_turned = s.turned + 1 < s.rank && !is_narrow;
+    bool is_square = is_turned && stores_lanes && map_has_squares(&s);
+    s.lanes = has_lanes || is_square ? s.lanes : 1;
+    s.is_long = s.lanes > 1 && !s.is_square && stands_once(lower);
+    if (is_turned) {
         choose_turned_tiles(&s);
         ig_lower_each_tile(lower, emit_turned_tile, &s);
         return IG_OK;

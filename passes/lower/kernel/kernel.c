@@ -315,6 +315,68 @@ ig_value *k_load_at(ig_builder *b, ig_value *buffer, ig_value *indices) {
                       vector_type(b, buffer->type->dtype, indices->type->lanes));
 }
 
+/* ---- elements at equal distances ---- */
+
+enum { NEAR = 4, MAX_LANES = 64 };
+
+bool k_is_near(ig_dtype dtype, int64_t stride) {
+    assert(dtype < IG_DT_COUNT && "a dtype of elements");
+    return ig_dtypes[dtype].bits >= 32 && stride > 1 && stride <= NEAR;
+}
+
+/* Loads all elements between the first and the last, and picks every `stride`th.  The
+ * last vector ends with the last element. */
+static ig_value *load_near(ig_builder *b, ig_value *buffer, ig_value *index,
+                           int64_t stride, uint32_t lanes, ig_value *count) {
+    int64_t picks[MAX_LANES];
+    ig_value *all = NULL, *length = NULL, *one = k_i64(b, 1);
+    assert(lanes <= MAX_LANES && "a vector of the target");
+    if (count) {
+        length = k_min(b, count, k_i64(b, lanes));
+        length = k_add(b, k_mul(b, k_sub(b, length, one), k_i64(b, stride)), one);
+    }
+    for (int64_t v = 0; v < stride; v++) {
+        int64_t back = !count && v + 1 == stride ? stride - 1 : 0;
+        int64_t first = v * lanes - back;
+        ig_value *own = count ? k_sub(b, length, k_i64(b, first)) : NULL;
+        ig_value *at = k_add(b, index, k_i64(b, first));
+        ig_value *x = k_load_count(b, buffer, at, lanes, own);
+        for (int64_t i = 0; i < lanes; i++) {
+            bool is_here = i * stride >= v * lanes && i * stride < (v + 1) * lanes;
+            int64_t before = v > 1 ? i : i * stride < lanes ? i * stride : 0;
+            picks[i] = is_here ? lanes + i * stride - first : before;
+        }
+        all = all ? k_shuffle(b, all, x, picks, lanes) : x;
+    }
+    return all;
+}
+
+/* Lanes from the count on repeat the last element, also where the count is negative. */
+static ig_value *load_far(ig_builder *b, ig_value *buffer, ig_value *index,
+                          ig_value *stride, uint32_t lanes, ig_value *count) {
+    ig_value *lane = k_iota(b, lanes);
+    if (count) {
+        ig_value *last = k_sub(b, count, k_i64(b, 1));
+        lane = k_binary(b, IG_OP_min, lane, k_splat(b, last, lanes));
+    }
+    ig_value *offset = k_binary(b, IG_OP_mul, lane, k_splat(b, stride, lanes));
+    return k_load_at(b, buffer,
+                     k_binary(b, IG_OP_add, k_splat(b, index, lanes), offset));
+}
+
+ig_value *k_load_apart(ig_builder *b, ig_value *buffer, ig_value *index,
+                       ig_value *stride, uint32_t lanes, ig_value *count) {
+    int64_t known = 0;
+    (void)ig_constant_i64(stride, &known);
+    if (lanes == 1 || known == 1) {
+        return k_load_count(b, buffer, index, lanes, lanes == 1 ? NULL : count);
+    }
+    if (k_is_near((ig_dtype)buffer->type->dtype, known)) {
+        return load_near(b, buffer, index, known, lanes, count);
+    }
+    return load_far(b, buffer, index, stride, lanes, count);
+}
+
 void k_store(ig_builder *b, ig_value *x, ig_value *buffer, ig_value *index) {
     k_store_count(b, x, buffer, index, NULL);
 }

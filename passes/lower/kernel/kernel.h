@@ -67,6 +67,12 @@ ig_value *k_load_at(ig_builder *b, ig_value *buffer, ig_value *indices);
 /* Lanes from `count` on are zero and are not touched; count NULL: all lanes. */
 ig_value *k_load_count(ig_builder *b, ig_value *buffer, ig_value *index, uint32_t lanes,
                        ig_value *count);
+/* One element a lane, `stride` apart.  Lanes from `count` on (NULL: none) are of no
+ * meaning; no element after the last of the others is touched. */
+ig_value *k_load_apart(ig_builder *b, ig_value *buffer, ig_value *index,
+                       ig_value *stride, uint32_t lanes, ig_value *count);
+/* Can k_load_apart do it by loads of whole vectors? */
+bool k_is_near(ig_dtype dtype, int64_t stride);
 void k_store(ig_builder *b, ig_value *x, ig_value *buffer, ig_value *index);
 void k_store_count(ig_builder *b, ig_value *x, ig_value *buffer, ig_value *index,
                    ig_value *count);

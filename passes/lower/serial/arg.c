@@ -79,7 +79,7 @@ static ig_value *load_wide(const arg *a, ig_builder *b, ig_value *at, uint32_t l
     return k_cast(b, x, a->wide);
 }
 
-/* ---- across: lines side by side; carried: a value and its place of each vector ---- */
+/* ---- across: lines side by side; carried: value and place of each vector ---- */
 
 static void emit_across(void *user, ig_builder *b, ig_value **index, uint32_t vectors,
                         ig_value *count) {

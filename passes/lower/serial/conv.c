@@ -68,7 +68,7 @@ static void multiply_block(const block *k, ig_builder *b, ig_value *x_at,
     for (uint32_t v = 0; v < k->vectors; v++) {
         ig_value *skipped = k_mul(b, stride, k_i64(b, (int64_t)v * c->lanes));
         ig_value *at = k_add(b, x_at, skipped);
-        x[v] = ig_lower_load_apart(b, c->x, at, stride, c->lanes, k->count);
+        x[v] = k_load_apart(b, c->x->buffer, at, stride, c->lanes, k->count);
         x[v] = k_cast(b, x[v], c->wide);
     }
     for (uint32_t o = 0; o < c->outs; o++) {

@@ -1,10 +1,10 @@
-/* Pools, on CPUs.
+/* Pools, element by element.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Maxima and sums are of windows without padding (compose/window.c pads, and
- * makes averages of sums); lanes run along the last axis.  Places of maxima are found
- * element by element, over the elements of each window: along each axis a first
- * position, a count, and the distance between neighbours.
+ * Maxima and sums (of GPUs; for CPUs see lower/cpu/pool.c) are of windows without
+ * padding: compose/window.c pads, and makes averages of sums.  Places of maxima are
+ * found over the elements of each window: along each axis a first position, a count,
+ * and the distance between neighbours.
  *
  *   grid       rows of the result, ROWS a tile
  */
@@ -19,7 +19,7 @@ typedef struct pool {
     ig_lower *lower;
     const ig_op *op;
     const ig_lower_operand *x, *out;
-    uint32_t last, lanes;
+    uint32_t last;
     ig_dtype wide;
     bool is_max;
 } pool;
@@ -32,73 +32,37 @@ static ig_value *stride_of(const pool *p, const ig_lower_operand *x, uint32_t ax
     return ig_lower_dim(p->lower, x->strides[axis]);
 }
 
-/* The lowest value: the maximum of nothing. */
-static ig_value *make_lowest(ig_builder *b, ig_dtype dtype, uint32_t lanes) {
-    const ig_dtype_info *info = &ig_dtypes[dtype];
-    if (info->class == IG_FLOAT) {
-        return k_const_vector(b, dtype, lanes, -(double)INFINITY);
-    }
-    int64_t max = info->class == IG_SINT ? (int64_t)(UINT64_MAX >> (65 - info->bits))
-                                         : -1;
-    return k_splat(b, k_cast(b, k_i64(b, -max - 1), dtype), lanes);
-}
-
 /* ---- values ---- */
 
 static ig_value *reduce_axis(const pool *p, ig_builder *b, uint32_t axis, ig_value *at,
-                             ig_value *total, ig_value *count) {
+                             ig_value *total) {
     if (axis > p->last) {
-        int64_t apart = ig_lower_entry(p->op, IG_pool_strides, p->last - 2);
-        ig_value *stride = k_mul(b, stride_of(p, p->x, p->last), k_i64(b, apart));
-        ig_value *x = ig_lower_load_apart(b, p->x, at, stride, p->lanes, count);
-        x = k_cast(b, x, p->wide);
+        ig_value *x = k_cast(b, k_load(b, p->x->buffer, at, 1), p->wide);
         return p->is_max ? k_max(b, total, x) : k_add(b, total, x);
     }
     int64_t size = p->op->attrs[IG_pool_kernel].as.ints[axis - 2];
-    if (size == 1) {
-        return reduce_axis(p, b, axis + 1, at, total, count);
-    }
     int64_t apart = ig_lower_entry(p->op, IG_pool_dilations, axis - 2);
     k_loop loop = k_loop_open(b, k_i64(b, 0), k_i64(b, size), k_i64(b, 1), &total, 1);
     ig_builder *in = &loop.b;
     ig_value *step = k_mul(in, stride_of(p, p->x, axis), k_i64(in, apart));
     at = k_add(in, at, k_mul(in, loop.index, step));
-    ig_value *next = reduce_axis(p, in, axis + 1, at, loop.carried[0], count);
+    ig_value *next = reduce_axis(p, in, axis + 1, at, loop.carried[0]);
     k_loop_close(&loop, &next, 1);
     return loop.results[0];
 }
 
-/* `lanes` neighbours of a row from `column` on; count NULL: all of them. */
-static void emit_window(const pool *p, ig_builder *b, ig_value **index,
-                        ig_value *column, ig_value *count) {
+static void emit_window(const pool *p, ig_builder *b, ig_value **index) {
     ig_value *at = k_i64(b, 0);
-    index[p->last] = column;
     for (uint32_t d = 0; d <= p->last; d++) {
         int64_t apart = d < 2 ? 1 : ig_lower_entry(p->op, IG_pool_strides, d - 2);
         ig_value *step = k_mul(b, stride_of(p, p->x, d), k_i64(b, apart));
         at = k_add(b, at, k_mul(b, index[d], step));
     }
-    ig_value *start = p->is_max ? make_lowest(b, p->wide, p->lanes)
-                                : k_const_vector(b, p->wide, p->lanes, 0.0);
-    ig_value *total = reduce_axis(p, b, 2, at, start, count);
-    total = k_cast(b, total, (ig_dtype)p->out->type->dtype);
-    k_store_count(b, total, p->out->buffer, ig_lower_at(p->lower, b, p->out, index),
-                  count);
-}
-
-static void emit_row(const pool *p, ig_builder *b, ig_value **index) {
-    ig_value *width = extent_of(p, p->out, p->last), *step = k_i64(b, p->lanes);
-    ig_value *whole = k_mul(b, k_div(b, width, step), step);
-    k_loop loop = k_loop_open(b, k_i64(b, 0), whole, step, NULL, 0);
-    emit_window(p, &loop.b, index, loop.index, NULL);
-    k_loop_close(&loop, NULL, 0);
-    if (p->lanes == 1) {
-        return;
-    }
-    k_if tail = k_if_open(b, k_compare(b, IG_OP_lt, whole, width), NULL, 0);
-    ig_value *count = k_sub(&tail.then, width, whole);
-    emit_window(p, &tail.then, index, whole, count);
-    k_if_close(&tail, NULL, NULL);
+    ig_value *start = p->is_max ? ig_lower_lowest(b, p->wide, 1)
+                                : k_const(b, p->wide, 0.0);
+    ig_value *total = reduce_axis(p, b, 2, at, start);
+    k_store(b, k_cast(b, total, (ig_dtype)p->out->type->dtype), p->out->buffer,
+            ig_lower_at(p->lower, b, p->out, index));
 }
 
 /* ---- places of maxima ---- */
@@ -180,11 +144,9 @@ static void visit_axis(const pool *p, ig_builder *b, const run *runs, uint32_t a
 }
 
 /* The lowest value is no maximum unless it occurs: then the first position counts. */
-static void emit_place(const pool *p, ig_builder *b, ig_value **index,
-                       ig_value *column) {
+static void emit_place(const pool *p, ig_builder *b, ig_value **index) {
     run runs[IG_TENSOR_RANK];
     ig_value *at[2] = { k_i64(b, 0), k_i64(b, 0) };
-    index[p->last] = column;
     for (uint32_t d = 0; d < 2; d++) {
         at[0] = k_add(b, at[0], k_mul(b, index[d], stride_of(p, p->x, d)));
     }
@@ -201,20 +163,13 @@ static void emit_place(const pool *p, ig_builder *b, ig_value **index,
                       ? run_of_pool(p, b, d, index[d])
                       : run_of_adaptive(p, b, d, index[d]);
     }
-    ig_value *best[2] = { make_lowest(b, p->wide, 1), at[1] };
+    ig_value *best[2] = { ig_lower_lowest(b, p->wide, 1), at[1] };
     for (uint32_t d = 2; d <= p->last; d++) {
         ig_value *apart = numbered_apart(p, b, d);
         best[1] = k_add(b, best[1], k_mul(b, runs[d].first, apart));
     }
     visit_axis(p, b, runs, 2, at, best);
     k_store(b, best[1], p->out->buffer, ig_lower_at(p->lower, b, p->out, index));
-}
-
-static void emit_places(const pool *p, ig_builder *b, ig_value **index) {
-    ig_value *width = extent_of(p, p->out, p->last);
-    k_loop loop = k_loop_open(b, k_i64(b, 0), width, k_i64(b, 1), NULL, 0);
-    emit_place(p, &loop.b, index, loop.index);
-    k_loop_close(&loop, NULL, 0);
 }
 
 /* ---- the schedule ---- */
@@ -226,11 +181,16 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     k_loop loop = ig_lower_open_lines(b, tile, rows, ig_lower_tile(p->lower, ROWS));
     ig_value *index[IG_TENSOR_RANK];
     ig_lower_split_rows(p->lower, &loop.b, p->out->type, 0, loop.index, index);
+    ig_value *width = extent_of(p, p->out, p->last);
+    k_loop row = k_loop_open(&loop.b, k_i64(&loop.b, 0), width, k_i64(&loop.b, 1), NULL,
+                             0);
+    index[p->last] = row.index;
     if (p->op->code == IG_OP_pool) {
-        emit_row(p, &loop.b, index);
+        emit_window(p, &row.b, index);
     } else {
-        emit_places(p, &loop.b, index);
+        emit_place(p, &row.b, index);
     }
+    k_loop_close(&row, NULL, 0);
     k_loop_close(&loop, NULL, 0);
 }
 
@@ -257,8 +217,6 @@ ig_status ig_lower_serial_pool(ig_lower *lower) {
     p.last = p.x->type->rank - 1;
     p.is_max = op->code != IG_OP_pool ||
                ig_attr_int(op, IG_pool_op, 0) == IG_WINDOW_max;
-    bool has_lanes = op->code == IG_OP_pool && ig_dim_is(p.out->strides[p.last], 1);
-    p.lanes = has_lanes ? ig_lower_lanes(lower, p.wide) : 1;
     lower->name = op->code == IG_OP_pool ? "pool" : "pool_indices";
     ig_dim rows = ig_lower_row_count(lower, p.out->type, 0);
     lower->grid = ig_lower_ceil_div(lower, rows, ig_lower_tile(lower, ROWS));

@@ -2,21 +2,18 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passes/lower/serial/window.h"
 
-ig_value *ig_lower_load_apart(ig_builder *b, const ig_lower_operand *x, ig_value *at,
-                              ig_value *stride, uint32_t lanes, ig_value *count) {
-    int64_t known = 0;
-    bool is_dense = ig_constant_i64(stride, &known) && known == 1;
-    if (lanes == 1 || is_dense) {
-        return k_load_count(b, x->buffer, at, lanes, lanes == 1 ? NULL : count);
+#include <assert.h>
+#include <math.h>
+
+ig_value *ig_lower_lowest(ig_builder *b, ig_dtype dtype, uint32_t lanes) {
+    const ig_dtype_info *info = &ig_dtypes[dtype];
+    assert(lanes > 0 && "a vector has a lane");
+    if (info->class == IG_FLOAT) {
+        return k_const_vector(b, dtype, lanes, -(double)INFINITY);
     }
-    ig_value *lane = k_iota(b, lanes);
-    if (count) {
-        ig_value *last = k_sub(b, count, k_i64(b, 1));
-        lane = k_min(b, lane, k_splat(b, last, lanes));
-    }
-    ig_value *steps = k_binary(b, IG_OP_mul, lane, k_splat(b, stride, lanes));
-    return k_load_at(b, x->buffer,
-                     k_binary(b, IG_OP_add, steps, k_splat(b, at, lanes)));
+    int64_t max = info->class == IG_SINT ? (int64_t)(UINT64_MAX >> (65 - info->bits))
+                                         : -1;
+    return k_splat(b, k_cast(b, k_i64(b, -max - 1), dtype), lanes);
 }
 
 void ig_lower_split_rows(ig_lower *lower, ig_builder *b, const ig_type *type,

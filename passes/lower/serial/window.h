@@ -6,10 +6,8 @@
 #include "passes/lower/serial/serial.h"
 #include "passes/lower/walk.h"
 
-/* `lanes` elements from `at` on, `stride` apart; those from `count` on (NULL: none) are
- * not needed and nothing after them is touched. */
-ig_value *ig_lower_load_apart(ig_builder *b, const ig_lower_operand *x, ig_value *at,
-                              ig_value *stride, uint32_t lanes, ig_value *count);
+/* The lowest value of a dtype: the maximum of nothing. */
+ig_value *ig_lower_lowest(ig_builder *b, ig_dtype dtype, uint32_t lanes);
 /* Row `number` as indices of all axes of `type` from `first` to the last but one. */
 void ig_lower_split_rows(ig_lower *lower, ig_builder *b, const ig_type *type,
                          uint32_t first, ig_value *number, ig_value **index);

@@ -162,6 +162,59 @@ TEST(views_and_copies) {
           "%0 = expand %x {to = [3, B, 4]} : f32[3, B, 4]\nret %0", EXTENTS(7));
 }
 
+/* Squares that are whole, and those at both ends; one operand and two. */
+TEST(transposes_in_squares) {
+    static const char *const types[] = { "f32", "u8" };
+    for (size_t i = 0; i < IG_COUNT_OF(types); i++) {
+        char text[512];
+        const char *t = types[i];
+        snprintf(text, sizeof text,
+                 "module @t {\n  graph @main(%%x: %s[2, B, 37], %%y: %s[2, B, 37], "
+                 "%%z: %s[37, B]) -> (%s[2, 37, B] \"o\") {\n"
+                 "    %%0 = transpose %%x {perm = [0, 2, 1]} : %s[2, 37, B]\n"
+                 "    %%1 = transpose %%y {perm = [0, 2, 1]} : %s[2, 37, B]\n"
+                 "    %%2 = add %%0, %%1 : %s[2, 37, B]\n"
+                 "    %%3 = add %%2, %%z : %s[2, 37, B]\n    ret %%3\n  }\n}\n",
+                 t, t, t, t, t, t, t, t);
+        lower_check(text, EXTENTS(i % 2 ? 3 : 33), 3);
+    }
+    check("%x: bool[21, B]) -> (bool[B, 21] \"o\")",
+          "%0 = transpose %x {perm = [1, 0]} : bool[B, 21]\nret %0", EXTENTS(18));
+}
+
+TEST(elements_a_few_apart) {
+    for (int step = 2; step <= 5; step++) {
+        char body[256];
+        snprintf(
+            body, sizeof body,
+            "%%0 = slice %%x {starts = [0, 1], sizes = [B, 39], steps = [1, %d]} : "
+            "f32[B, 39]\n%%1 = neg %%0 : f32[B, 39]\nret %%1",
+            step);
+        check("%x: f32[B, 200]) -> (f32[B, 39] \"o\")", body, EXTENTS(3));
+    }
+    check("%x: i64[B, 2]) -> (i64[B] \"o\")",
+          "%0 = slice %x {starts = [0, 1], sizes = [B, 1]} : i64[B, 1]\n"
+          "%1 = reshape %0 {to = [B]} : i64[B]\n%2 = neg %1 : i64[B]\nret %2",
+          EXTENTS(41));
+}
+
+/* Pixels of three colours, pairs, repeated elements. */
+TEST(last_dims_of_few_elements) {
+    check("%x: f32[B, 3, 41]) -> (f32[B, 41, 3] \"o\")",
+          "%0 = transpose %x {perm = [0, 2, 1]} : f32[B, 41, 3]\nret %0", EXTENTS(3));
+    check("%x: u8[3, B], %y: u8[3]) -> (u8[B, 3] \"o\")",
+          "%0 = transpose %x {perm = [1, 0]} : u8[B, 3]\n"
+          "%1 = add %0, %y : u8[B, 3]\nret %1",
+          EXTENTS(150));
+    check("%x: f64[2, B], %y: f64[B, 2], %z: f64[B, 1]) -> (f64[B, 2] \"o\", "
+          "f64[B, 2] \"p\")",
+          "%0 = transpose %x {perm = [1, 0]} : f64[B, 2]\n"
+          "%1 = mul %0, %y : f64[B, 2]\n%2 = sub %1, %z : f64[B, 2]\nret %2, %1",
+          EXTENTS(29));
+    check("%x: f32[2, B, 9, 1]) -> (f32[2, B, 9, 4] \"o\")",
+          "%0 = expand %x {to = [2, B, 9, 4]} : f32[2, B, 9, 4]\nret %0", EXTENTS(5));
+}
+
 TEST(concatenation_in_place_and_by_copies) {
     check("%x: f32[B, 6], %y: f32[B, 5]) -> (f32[B, 17] \"o\")",
           "%0 = relu %x : f32[B, 6]\n%1 = neg %0 : f32[B, 6]\n"
@@ -307,6 +360,7 @@ TEST(products_of_views) {
 UNIT_SUITE(cpu_lower_map, elementwise_with_broadcast, extents_that_may_be_one, scalars,
            other_dtypes, choices_and_conversions, functions, long_functions,
            whole_quotients, large_quotients_are_the_last_byte, views_and_copies,
+           transposes_in_squares, elements_a_few_apart, last_dims_of_few_elements,
            concatenation_in_place_and_by_copies, results_returned_as_they_are, gathers,
            reductions_along_and_across, dot_products, products_by_columns,
            products_by_panels, products_by_panels_of_any_depth, products_of_views)
