@@ -206,9 +206,11 @@ ig_status ig_lower_serial_arg(ig_lower *lower) {
     bool is_short = ig_dim_constant(lower->module, a.x->type->dims[a.axis], &extent) &&
                     extent <= INT32_MAX;
     a.number = is_short ? IG_DT_i32 : IG_DT_i64;
-    a.lines = (ig_lines){
-        .lower = lower, .type = a.x->type, .axis = a.axis, .each = LINES, .user = &a
-    };
+    a.lines = (ig_lines){ .lower = lower,
+                          .type = a.x->type,
+                          .axis = a.axis,
+                          .each = ig_lower_tile(lower, LINES),
+                          .user = &a };
     uint32_t lanes = ig_lower_line_lanes(lower, a.x, a.out, a.axis, a.number);
     a.lines.lanes = lanes > 1 ? ig_lower_line_lanes(lower, a.x, a.out, a.axis, a.wide)
                               : 1;
@@ -291,7 +293,8 @@ static void emit_search_tile(void *user, ig_builder *b, ig_value *tile) {
     ig_value *elements = ig_lower_dim(s->lower,
                                       ig_type_count(s->lower->module, s->x->type));
     s->steps = ig_lower_count_bits(b, count);
-    k_loop loop = ig_lower_open_lines(b, tile, elements, LINES);
+    k_loop loop = ig_lower_open_lines(b, tile, elements,
+                                      ig_lower_tile(s->lower, LINES));
     emit_search(s, &loop.b, loop.index);
     k_loop_close(&loop, NULL, 0);
 }
@@ -307,7 +310,7 @@ ig_status ig_lower_serial_search(ig_lower *lower) {
     ig_dim count = ig_type_count(lower->module, s.x->type);
     s.wide = ig_lower_wide((ig_dtype)s.x->type->dtype);
     lower->name = "bucketize";
-    lower->grid = ig_lower_ceil_div(lower, count, LINES);
+    lower->grid = ig_lower_ceil_div(lower, count, ig_lower_tile(lower, LINES));
     lower->cost = ig_lower_mul(lower, count, ig_dim_of(30));
     ig_lower_each_tile(lower, emit_search_tile, &s);
     return IG_OK;

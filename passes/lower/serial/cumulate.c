@@ -130,7 +130,7 @@ ig_status ig_lower_serial_cumulate(ig_lower *lower) {
                     .type = c.x->type,
                     .axis = c.axis,
                     .lanes = ig_lower_line_lanes(lower, c.x, c.out, c.axis, IG_DT_i64),
-                    .each = LINES,
+                    .each = ig_lower_tile(lower, LINES),
                     .emit = emit_lines,
                     .user = &c };
     lower->grid = ig_lower_line_grid(&c.lines);

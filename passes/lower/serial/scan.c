@@ -98,7 +98,7 @@ ig_status ig_lower_serial_scan(ig_lower *lower) {
                     .type = s.x->type,
                     .axis = s.axis,
                     .lanes = ig_lower_line_lanes(lower, s.x, s.out, s.axis, s.wide),
-                    .each = LINES,
+                    .each = ig_lower_tile(lower, LINES),
                     .emit = emit_scan,
                     .user = &s };
     lower->name = "cumsum";
@@ -133,7 +133,7 @@ static void emit_element(const range *r, ig_builder *b, ig_value *i) {
 static void emit_range_tile(void *user, ig_builder *b, ig_value *tile) {
     const range *r = user;
     ig_value *count = ig_lower_dim(r->lower, r->out->type->dims[0]);
-    k_loop loop = ig_lower_open_lines(b, tile, count, CHUNK);
+    k_loop loop = ig_lower_open_lines(b, tile, count, ig_lower_tile(r->lower, CHUNK));
     emit_element(r, &loop.b, loop.index);
     k_loop_close(&loop, NULL, 0);
 }
@@ -147,7 +147,7 @@ ig_status ig_lower_serial_range(ig_lower *lower) {
                 .out = &lower->outs[0] };
     ig_dim count = r.out->type->dims[0];
     lower->name = "range";
-    lower->grid = ig_lower_ceil_div(lower, count, CHUNK);
+    lower->grid = ig_lower_ceil_div(lower, count, ig_lower_tile(lower, CHUNK));
     lower->cost = count;
     ig_lower_each_tile(lower, emit_range_tile, &r);
     return IG_OK;
