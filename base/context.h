@@ -31,6 +31,9 @@ typedef struct ig_context {
     void (*progress)(void *user, const char *stage, uint64_t done, uint64_t total);
     void *progress_user;
     const ig_opener *opener; /* NULL: this process opens files itself */
+    /* Operators of the user's own (base/custom/), which the interpreter calls. */
+    const struct ig_custom_library *const *custom;
+    size_t custom_count;
 } ig_context;
 
 /* IG_CANCELLED once the context was cancelled; poll between passes and nodes. */

@@ -3,7 +3,7 @@
 
 
 set(headers status.h tree.h kernel.h runtime.h program.h profile.h view.h dlpack.h
-            trainer.h)
+            custom.h trainer.h)
 if(NOT INGOT_RUNTIME_ONLY)
     list(APPEND headers ingot.h module.h compile.h values.h defect.h page.h shard.h grad.h stored.h train.h
                         store.h id_map.h quantize.h dynamic.h lookahead.h interp.h group.h)
@@ -36,7 +36,7 @@ foreach(target ingot-llvm ingot-tool ingot-serve)
 endforeach()
 # Opened from beside their library:
 foreach(plugin store-lmdb store-redis interp-cpython interp-process interp-lua
-        capture observe watch text image cuda)
+        capture observe watch text image cuda custom)
     if(TARGET ingot-${plugin})
         install(TARGETS ingot-${plugin} DESTINATION ${CMAKE_INSTALL_LIBDIR})
     endif()

@@ -15,6 +15,7 @@
 #   libingot-cuda      base + runtime/cuda          opened by libingot-runtime for code for GPUs
 #   libingot-text      base + runtime/text          opened by libingot-runtime for strings
 #   libingot-image     base + media + runtime/image         opened by libingot-runtime for images
+#   libingot-custom    base + runtime/custom        opened by libingot-runtime for the user's own operators
 #   libingot-interp    base + runtime/interp        exports ingot/interp.h
 #   libingot-interp-E  runtime/interp/E             opened by libingot-interp
 #   ingot-interp-child base + runtime/interp/child  begun by libingot-interp-process
@@ -131,6 +132,12 @@ ig_folder_objects(image_objects ig_base ig_media ig_image)
 add_library(ingot-image MODULE ${image_objects})
 target_link_libraries(ingot-image PRIVATE ${CMAKE_DL_LIBS})
 set_target_properties(ingot-image PROPERTIES PREFIX lib)
+
+# Operators of the user's own: exports ig_customs_find alone.
+ig_folder_objects(custom_objects ig_base ig_custom)
+add_library(ingot-custom MODULE ${custom_objects})
+target_link_libraries(ingot-custom PRIVATE ${CMAKE_DL_LIBS})
+set_target_properties(ingot-custom PROPERTIES PREFIX lib)
 
 if(INGOT_RUNTIME_ONLY)
     return()

@@ -61,18 +61,24 @@ ig_status ig_custom_check_all(const ig_module *functions, const char *file) {
     return IG_OK;
 }
 
-const ig_graph *ig_custom_next(const ig_module *functions, const char *name,
-                               const ig_graph *after) {
+static bool is_form_of(const ig_graph *graph, const char *name) {
     size_t size = strlen(name);
+    return strncmp(graph->name, name, size) == 0 &&
+           (!graph->name[size] || graph->name[size] == '.');
+}
+
+const ig_graph *ig_custom_next(const ig_custom_functions *functions, const char *name,
+                               const ig_graph *after) {
     bool is_behind = !after;
-    for (size_t i = 0; functions && i < functions->graphs.count; i++) {
-        const ig_graph *graph = functions->graphs.items[i];
-        bool is_form = strncmp(graph->name, name, size) == 0 &&
-                       (!graph->name[size] || graph->name[size] == '.');
-        if (is_form && is_behind) {
-            return graph;
+    for (size_t m = 0; functions && m < functions->count; m++) {
+        const ig_module *module = functions->modules[m];
+        for (size_t i = 0; i < module->graphs.count; i++) {
+            const ig_graph *graph = module->graphs.items[i];
+            if (is_behind && is_form_of(graph, name)) {
+                return graph;
+            }
+            is_behind |= graph == after;
         }
-        is_behind |= graph == after;
     }
     return NULL;
 }
@@ -164,8 +170,8 @@ static ig_value *fit_argument(const binding *b, uint32_t index, ig_value *value)
                                : ig_expr_reshape(b->e, value, type->rank, type->dims);
 }
 
-void ig_custom_call(ig_expr *e, const ig_graph *function, ig_value *const *args,
-                    ig_value **out_results) {
+void ig_custom_inline(ig_expr *e, const ig_graph *function, ig_value *const *args,
+                      ig_value **out_results) {
     const ig_module *from = function->module;
     ig_arena *arena = &e->module->arena;
     uint32_t count = function->body.arg_count, symbols = ig_symbol_count(from);

@@ -251,7 +251,8 @@ static void add_host(plan *p, const ig_op *const *at) {
     assert(outs <= op->operand_count && "what is written stands among the operands");
     uint32_t ins = op->operand_count - outs;
     step.outs = outs;
-    step.index = ig_artifact_host(p->w, function);
+    step.index = ig_artifact_host(
+        p->w, function, (uint32_t)ig_attr_int(op, IG_host_version, IG_HOST_VERSION));
     step.operands.first = (uint32_t)p->w->operands.count;
     step.operands.count = op->operand_count;
     for (uint32_t i = 0; i < op->operand_count; i++) {

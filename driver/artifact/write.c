@@ -144,6 +144,7 @@ ig_plan_range ig_artifact_list(ig_artifact_writer *writer, const uint32_t *exprs
 
 /* ---- host functions ---- */
 
+/* An operator of the user's own is called domain::Op. */
 static const char *library_of(const char *function) {
     static const struct {
         const char *prefix, *library;
@@ -155,20 +156,22 @@ static const char *library_of(const char *function) {
             return libraries[i].library;
         }
     }
-    return "";
+    return strstr(function, "::") ? "custom" : "";
 }
 
-uint32_t ig_artifact_host(ig_artifact_writer *writer, const char *name) {
+uint32_t ig_artifact_host(ig_artifact_writer *writer, const char *name,
+                          uint32_t version) {
     ig_plan_text text = ig_artifact_text(writer, ig_str_of(name));
     for (uint32_t i = 0; i < writer->hosts.count; i++) {
-        if (writer->hosts.items[i].name.offset == text.offset) {
+        const ig_plan_host *host = &writer->hosts.items[i];
+        if (host->name.offset == text.offset && host->version == version) {
             return i;
         }
     }
     ig_plan_host host = { .name = text,
                           .library = ig_artifact_text(writer,
                                                       ig_str_of(library_of(name))),
-                          .version = IG_HOST_VERSION };
+                          .version = version };
     IG_PUSH(writer->arena, &writer->hosts, host);
     return (uint32_t)writer->hosts.count - 1;
 }

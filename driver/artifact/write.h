@@ -58,7 +58,8 @@ uint32_t ig_artifact_expr(ig_artifact_writer *writer, const ig_plan_code *code,
 uint32_t ig_artifact_int(ig_artifact_writer *writer, int64_t value);
 
 /* The number of a host function, whose library its name's prefix tells. */
-uint32_t ig_artifact_host(ig_artifact_writer *writer, const char *name);
+uint32_t ig_artifact_host(ig_artifact_writer *writer, const char *name,
+                          uint32_t version);
 
 /* Appends expression numbers to `lists`. */
 ig_plan_range ig_artifact_list(ig_artifact_writer *writer, const uint32_t *exprs,

@@ -351,9 +351,12 @@ static bool write_part(int file, const ig_file_part *part) {
     return true;
 }
 
-static ig_program_options program_options(const ig_compile_options *options) {
+static ig_program_options program_options(const compile_call *call) {
+    bool is_debug = call->build.options.debug != 0;
     return (ig_program_options){ .size = sizeof(ig_program_options),
-                                 .observe = options->debug ? IG_OBSERVE_GDB : 0 };
+                                 .observe = is_debug ? IG_OBSERVE_GDB : 0,
+                                 .libraries = call->context->custom,
+                                 .library_count = call->context->custom_count };
 }
 
 static ig_status open_in_memory(compile_call *call) {
@@ -383,7 +386,7 @@ static ig_status open_in_memory(compile_call *call) {
     }
     char path[IG_OPEN_PATH_BYTES], message[512] = "";
     ig_open_file_path(file, path);
-    ig_program_options options = program_options(&call->build.options);
+    ig_program_options options = program_options(call);
     options.message = message;
     options.message_size = sizeof message;
     ig_status status = ig_program_open(path, &options, call->out_program);
@@ -411,7 +414,7 @@ static bool open_cached(compile_call *call) {
         return false;
     }
     ig_file_map_close(&map);
-    ig_program_options options = program_options(&call->build.options);
+    ig_program_options options = program_options(call);
     return ig_program_open(call->cached.path, &options, call->out_program) == IG_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "codegen/null/null.h"
 #include "driver/compile/request.h"
 #include "driver/compile/wire.h"
+#include "driver/import/operators.h"
 
 #include <assert.h>
 #include <dlfcn.h>
@@ -150,9 +151,7 @@ static ig_status start_worker(child *c, ig_arena *arena) {
 /* ---- questions and messages ---- */
 
 static bool was_named(const child *c, const char *path) {
-    const char *ops = c->work->import->ops;
-    bool is_named = strcmp(path, c->work->model) == 0 ||
-                    (ops && strcmp(path, ops) == 0);
+    bool is_named = strcmp(path, c->work->model) == 0;
     for (size_t i = 0; i < c->work->import->constant_count; i++) {
         is_named |= strcmp(path, c->work->import->constant_files[i]) == 0;
     }
@@ -313,8 +312,12 @@ ig_status ig_isolate(ig_context *context, const ig_isolated_work *work,
                      ig_module *files, ig_file_map *out_file) {
     *out_file = (ig_file_map){ 0 };
     assert(work->model && work->import && work->compile && "the work is described");
+    ig_import_options import = *work->import;
+    ig_isolated_work whole = *work;
+    whole.import = &import;
+    IG_TRY(ig_import_operators_as_text(context, &files->arena, &import));
     child c = { .context = context,
-                .work = work,
+                .work = &whole,
                 .files = files,
                 .socket = -1,
                 .memory = -1,

@@ -36,7 +36,9 @@ static void put_options(ig_writer *out, const ig_isolated_work *work) {
     put_text(out, "entry", import->entry);
     put_text(out, "resource", import->resource);
     put_text(out, "open_weights", import->open_weights);
-    put_text(out, "ops", import->ops);
+    for (size_t i = 0; i < import->op_text_count; i++) {
+        put_text(out, "operators", import->op_texts[i]);
+    }
     put_number(out, "rowwise_mean", import->rowwise_mean);
     put_text(out, "target", compile->target);
     put_text(out, "passes", compile->passes);
@@ -73,7 +75,7 @@ ig_str ig_request_write(ig_arena *arena, const ig_context *context,
 typedef struct reading {
     ig_arena *arena;
     ig_request *out;
-    IG_VEC(const char *) inputs, constants, files;
+    IG_VEC(const char *) inputs, constants, files, operators;
     bool is_ours;
 } reading;
 
@@ -93,14 +95,17 @@ static void take_file(reading *r, const char *value) {
     IG_PUSH(r->arena, &r->files, value);
 }
 
+static void take_operators(reading *r, const char *value) {
+    IG_PUSH(r->arena, &r->operators, value);
+}
+
 static const struct {
     const char *key;
     void (*take)(reading *r, const char *value);
 } lists[] = {
-    { "build", take_build },
-    { "input", take_input },
-    { "constant", take_constant },
-    { "file", take_file },
+    { "build", take_build },         { "input", take_input },
+    { "constant", take_constant },   { "file", take_file },
+    { "operators", take_operators },
 };
 
 #define AT(field) offsetof(ig_request, field)
@@ -114,7 +119,6 @@ static const struct {
     { "entry", AT(import.entry) },
     { "resource", AT(import.resource) },
     { "open_weights", AT(import.open_weights) },
-    { "ops", AT(import.ops) },
     { "target", AT(compile.target) },
     { "passes", AT(compile.passes) },
     { "emit", AT(compile.emit) },
@@ -179,6 +183,8 @@ ig_status ig_request_read(ig_arena *arena, ig_str bytes, ig_request *out) {
     out->import.constant_names = r.constants.items;
     out->import.constant_files = r.files.items;
     out->import.constant_count = r.constants.count;
+    out->import.op_texts = r.operators.items;
+    out->import.op_text_count = r.operators.count;
     out->compile.size = sizeof out->compile;
     return r.is_ours && out->model && r.constants.count == r.files.count ? IG_OK
                                                                          : IG_INVALID;

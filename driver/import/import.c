@@ -1,10 +1,10 @@
 /* Reading models: the format is told from the content.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver/import/checkpoint.h"
+#include "driver/import/operators.h"
 #include "base/platform/context_map.h"
 #include "driver/values/argument.h"
 #include "base/zip_format.h"
-#include "compose/custom.h"
 #include "driver/values/fold_inputs.h"
 #include "frontend/onnx/import/onnx.h"
 #include "frontend/pt2/pt2.h"
@@ -30,7 +30,7 @@ typedef struct import_call {
     ig_arena arena;
     ig_file_map map; /* of an .ig file, while it is parsed */
     ig_module *module;
-    ig_module *functions; /* operators of the user, while the model is read */
+    ig_custom_functions functions; /* of the user, while the model is read */
 } import_call;
 
 /* ---- options ---- */
@@ -92,7 +92,7 @@ static ig_status read_onnx_options(import_call *call, ig_onnx_options *out) {
                               .keeps_weights = from->keeps_weights ||
                                                from->open_weights,
                               .is_outline = from->is_outline != 0,
-                              .functions = call->functions };
+                              .functions = &call->functions };
     return IG_OK;
 }
 
@@ -233,7 +233,7 @@ static ig_status read_python(import_call *call, read_memory from_memory,
         .arguments = arguments,
         .argument_count = call->options.input_count,
         .fixes_rowwise_mean = call->options.rowwise_mean != 0,
-        .functions = call->functions,
+        .functions = &call->functions,
         .is_outline = call->options.is_outline != 0,
         .gradients = ig_gradients_at,
     };
@@ -332,28 +332,10 @@ static ig_status check_module(const import_call *call) {
                           "the importer made a module that does not verify");
 }
 
-/* The user's own operators, which the importers inline. */
-static ig_status read_functions(import_call *call) {
-    ig_file_map map;
-    char why[128];
-    const char *path = call->options.ops;
-    ig_location where = { .file = path };
-    if (!path) {
-        return IG_OK;
-    }
-    ig_status status = ig_context_map(call->context, path, &map, why);
-    if (status != IG_OK) {
-        return ig_error(&call->context->diag, status, &where, "cannot read: %s", why);
-    }
-    status = ig_parse_module(call->context, path, (ig_str){ map.data, map.size },
-                             &call->functions);
-    ig_file_map_close(&map);
-    return status == IG_OK ? ig_custom_check_all(call->functions, path) : status;
-}
-
 static ig_status read_model(import_call *call) {
     const struct format *format = format_of(call->bytes);
-    IG_TRY(read_functions(call));
+    IG_TRY(ig_import_operators(call->context, &call->options, &call->arena,
+                               &call->functions));
     IG_TRY(format->read(call));
     if (format->read != read_text) {
         IG_TRY(check_module(call));
@@ -390,11 +372,13 @@ static ig_status run_call(import_call *call, const ig_import_options *options,
     ig_options_take(call->context, &call->options, sizeof call->options, options);
     ig_arena_init(&call->arena, &call->context->budget);
     ig_status status = ig_driver_guard(call->context, work, call);
+    for (size_t i = 0; i < call->functions.count; i++) {
+        if (call->functions.modules[i]) {
+            ig_module_destroy(call->functions.modules[i]);
+        }
+    }
     ig_arena_fini(&call->arena);
     ig_file_map_close(&call->map);
-    if (call->functions) {
-        ig_module_destroy(call->functions);
-    }
     if (status != IG_OK && call->module) {
         ig_module_destroy(call->module);
         call->module = NULL;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <ingot/custom.h>
 #include <ingot/status.h>
 #include <ingot/tree.h>
 #include <ingot/values.h>
@@ -47,8 +48,15 @@ typedef struct ig_import_options {
                         * too) */
     int is_outline;  /* for ig_module_inspect, of ONNX and .pt2: what there is to say of
                      * a model that cannot be imported; not to be compiled */
-    const char *ops; /* IR text with operators of the user's own, which are inlined
-                      * (docs/custom-operators.md); or NULL */
+    const char *ops; /* IR text with operators of the user's own, which are inlined, or
+                      * a library of them (docs/custom-operators.md); or NULL */
+    const char *const *op_files; /* further ones, and texts that are no file */
+    size_t op_file_count;
+    const char *const *op_texts;
+    size_t op_text_count;
+    const ig_custom_library *const *libraries; /* tables of C functions (custom.h),
+                                                * which outlive the context */
+    size_t library_count;
 } ig_import_options;
 
 /* The kind of a file, from its content: "onnx", "ir", "artifact", "torchscript",

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <ingot/custom.h>
 #include <ingot/status.h>
 #include <ingot/tree.h>
 #include <ingot/view.h>
@@ -57,6 +58,12 @@ typedef struct ig_program_options {
     const char *device; /* "cpu", "cuda": that runs it; NULL: the first that is here of
                          * those that the artifact was made for, in its own order */
     int ordinal;        /* of a GPU: its number on this machine */
+    /* Operators of the user's own that the artifact calls: files (INGOT_OPS=FILE:FILE
+     * names some too), and tables, which outlive the program. */
+    const char *const *op_files;
+    size_t op_file_count;
+    const ig_custom_library *const *libraries;
+    size_t library_count;
 } ig_program_options;
 
 /* Opens an artifact.  Every size and offset in it is checked.  IG_INVALID: damaged;

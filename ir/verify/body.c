@@ -2,11 +2,15 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * No infer hook types these ops, so their whole meaning is checked here, one row each.
- * Nor does one type a host value of nothing, whose row is here too.
+ * Nor does one type a host value of nothing, or what the user's own operators give,
+ * whose rows are here too.
  */
 #include "ir/verify/verifier.h"
 
+#include "base/custom/custom.h"
 #include "ir/bag.h"
+
+#include <string.h>
 
 /* ---- building blocks of the rows ---- */
 
@@ -310,6 +314,38 @@ static void check_opt_none(ig_verifier *v, const ig_op *op) {
     }
 }
 
+/* ---- operators of the user's own ---- */
+
+/* Is it of the tensors that a function of C can be given? */
+static bool is_given_to_c(const ig_value *value) {
+    return value->type && value->type->kind == IG_TENSOR;
+}
+
+static void check_custom(ig_verifier *v, const ig_op *op) {
+    const ig_attr *own = &op->attrs[IG_custom_own];
+    bool is_good = op->operand_count + op->result_count <= IG_CUSTOM_MAX_TENSORS &&
+                   strstr(ig_attr_str(op, IG_custom_function), "::");
+    for (uint32_t i = 0; is_good && i < op->operand_count; i++) {
+        is_good = is_given_to_c(op->operands[i].value);
+    }
+    for (uint32_t i = 0; is_good && i < op->result_count; i++) {
+        is_good = is_given_to_c(&op->results[i]) &&
+                  op->results[i].type->dtype != IG_DT_str;
+    }
+    for (uint32_t i = 0; is_good && i < own->count; i += 2) {
+        int64_t result = own->as.ints[i];
+        int64_t axis = i + 1 < own->count ? own->as.ints[i + 1] : -1;
+        is_good = result >= 0 && result < op->result_count && axis >= 0 &&
+                  axis < op->results[result].type->rank;
+    }
+    if (!is_good) {
+        ig_verify_defect(v, op,
+                         "a function domain::Op takes and gives tensors (no texts), %d "
+                         "at the most, and finds extents that are there",
+                         IG_CUSTOM_MAX_TENSORS);
+    }
+}
+
 typedef void (*body_check)(ig_verifier *v, const ig_op *op);
 
 static const body_check checks[IG_OP_COUNT] = {
@@ -323,6 +359,7 @@ static const body_check checks[IG_OP_COUNT] = {
     [IG_OP_for] = check_for,
     [IG_OP_seq_empty] = check_seq_empty,
     [IG_OP_opt_none] = check_opt_none,
+    [IG_OP_custom] = check_custom,
 };
 
 void ig_verify_bodies(ig_verifier *verifier, const ig_op *op) {

@@ -64,10 +64,12 @@ static bool is_inside(const ig_value *value, const ig_op *outer) {
     return home != NULL;
 }
 
-/* A tensor that a host op makes of nothing is another one in each run. */
+/* A tensor that a host op makes of nothing is another one in each run, and code of the
+ * user's is called by runs alone. */
 static bool is_of_run(const ig_op *op) {
-    return (ig_ops[op->code].traits & IG_HOST) && op->operand_count == 0 &&
-           op->result_count > 0 && op->results[0].type->kind == IG_TENSOR;
+    return op->code == IG_OP_custom ||
+           ((ig_ops[op->code].traits & IG_HOST) && op->operand_count == 0 &&
+            op->result_count > 0 && op->results[0].type->kind == IG_TENSOR);
 }
 
 /* Does all that `op`, `outer` or one in its bodies, takes from around `outer` come from

@@ -558,6 +558,7 @@ static const rewrite_fn rewrites[IG_OP_COUNT] = {
     [IG_OP_text_split] = ig_bufferise_host,
     [IG_OP_text_clean] = ig_bufferise_host,
     [IG_OP_image_decode] = ig_bufferise_host,
+    [IG_OP_custom] = ig_bufferise_custom,
     [IG_OP_bag_ids] = ig_bufferise_ranks,
     [IG_OP_deal] = ig_bufferise_ranks,
     [IG_OP_meet_counts] = ig_bufferise_ranks,

@@ -86,6 +86,8 @@ ig_status ig_bufferise_loop(ig_buffers *s, ig_op *op);
 
 /* bufferise_host.c */
 ig_status ig_bufferise_host(ig_buffers *s, ig_op *op);
+/* Operators of the user's own, whose functions are told all types. */
+ig_status ig_bufferise_custom(ig_buffers *s, ig_op *op);
 
 /* bufferise_ranks.c: ops of sharded graphs */
 ig_status ig_bufferise_ranks(ig_buffers *s, ig_op *op);

@@ -192,14 +192,11 @@ static const call_fn calls[IG_OP_COUNT] = {
     [IG_OP_image_decode] = call_image_decode,
 };
 
-ig_status ig_bufferise_host(ig_buffers *s, ig_op *op) {
-    assert(calls[op->code] && "a host function does this op");
+/* The step, with the first `ins` operands and a buffer of its own for each result. */
+static void add_host(ig_buffers *s, ig_op *op, uint32_t ins, ig_host_attrs attrs) {
     ig_builder b = ig_builder_before(op);
-    call c = { .param_count = 0 };
-    IG_TRY(calls[op->code](s, op, &c));
-    ig_value *operands[8];
-    uint32_t count = 0, ins = op->code == IG_OP_topk ? 1 : op->operand_count;
-    assert(ins + op->result_count <= IG_COUNT_OF(operands) && "room for all operands");
+    ig_value **operands = IG_NEW_ARRAY(s->arena, ig_value *, ins + op->result_count);
+    uint32_t count = 0;
     for (uint32_t i = 0; i < ins; i++) {
         ig_place *place = ig_buffers_place(s, op->operands[i].value);
         operands[count++] = ig_buffers_whole(s, &b, place);
@@ -212,9 +209,48 @@ ig_status ig_bufferise_host(ig_buffers *s, ig_op *op) {
         operands[count++] = place->root;
     }
     ig_expr e = ig_expr_of(&b);
-    ig_host_attrs attrs = { .function = c.function,
-                            .outs = op->result_count,
-                            .params = { c.params, c.param_count } };
+    attrs.outs = op->result_count;
     (void)ig_build_host(&e, operands, count, attrs);
+}
+
+ig_status ig_bufferise_host(ig_buffers *s, ig_op *op) {
+    assert(calls[op->code] && "a host function does this op");
+    call c = { .param_count = 0 };
+    IG_TRY(calls[op->code](s, op, &c));
+    add_host(s, op, op->code == IG_OP_topk ? 1 : op->operand_count,
+             (ig_host_attrs){ .function = c.function,
+                              .params = { c.params, c.param_count } });
+    return IG_OK;
+}
+
+/* ---- the user's own: 1 where it finds extents; then for each result and each argument
+ * its dtype code, rank and extents ---- */
+
+static uint32_t push_type(const ig_type *type, ig_dim *out) {
+    out[0] = ig_dim_of(ig_dtypes[type->dtype].onnx);
+    out[1] = ig_dim_of(type->rank);
+    for (uint32_t k = 0; k < type->rank; k++) {
+        out[2 + k] = type->dims[k];
+    }
+    return 2 + type->rank;
+}
+
+ig_status ig_bufferise_custom(ig_buffers *s, ig_op *op) {
+    uint32_t count = 1;
+    size_t room = 1 +
+                  (size_t)(op->operand_count + op->result_count) * (2 + IG_TENSOR_RANK);
+    ig_dim *params = IG_NEW_ARRAY(s->arena, ig_dim, room);
+    params[0] = ig_dim_of(ig_attr_int(op, IG_custom_extents, 0));
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        count += push_type(op->results[i].type, params + count);
+    }
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        count += push_type(op->operands[i].value->type, params + count);
+    }
+    add_host(
+        s, op, op->operand_count,
+        (ig_host_attrs){ .function = ig_attr_str(op, IG_custom_function),
+                         .params = { params, count },
+                         .version = IG_SET(ig_attr_int(op, IG_custom_version, 0)) });
     return IG_OK;
 }

@@ -28,6 +28,7 @@ void ig_resolver_replace(ig_resolver *m, uint32_t result, ig_value *value);
 ig_status ig_resolve_topk(ig_resolver *m);
 ig_status ig_resolve_nonzero(ig_resolver *m);
 ig_status ig_resolve_unique(ig_resolver *m);
+ig_status ig_resolve_custom(ig_resolver *m);
 
 /* resolve_ranks.c: ops of sharded graphs. */
 ig_status ig_resolve_bag_ids(ig_resolver *m);

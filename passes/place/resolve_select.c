@@ -280,3 +280,36 @@ ig_status ig_resolve_unique(ig_resolver *m) {
     ig_op_erase(op);
     return IG_OK;
 }
+
+/* ---- operators of the user's own ---- */
+
+/* The library finds the extents; the op itself stays. */
+ig_status ig_resolve_custom(ig_resolver *m) {
+    const ig_attr *own = &m->op->attrs[IG_custom_own];
+    uint32_t operands = m->op->operand_count, count = own->count / 2;
+    ig_custom_attrs attrs = ig_custom_attrs_of(m->op);
+    if (count == 0 || attrs.extents) {
+        return IG_OK;
+    }
+    ig_value **taken = IG_NEW_ARRAY(m->run->scratch, ig_value *, operands + 1);
+    ig_dim *symbols = IG_NEW_ARRAY(m->run->scratch, ig_dim, count);
+    for (uint32_t i = 0; i < operands; i++) {
+        taken[i] = m->op->operands[i].value;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        symbols[i] = ig_resolver_extent(m, (uint32_t)own->as.ints[2 * i],
+                                        (uint32_t)own->as.ints[2 * i + 1]);
+    }
+    ig_dim found = ig_dim_of(count);
+    const ig_type *type = ig_type_tensor(m->module, IG_DT_i64, 1, &found);
+    ig_op_spec spec = { .operands = taken,
+                        .operand_count = operands,
+                        .result_types = &type,
+                        .result_count = 1 };
+    attrs.extents = true;
+    attrs.own = (ig_ints){ 0 };
+    m->run->changed = true;
+    ig_resolver_bind(m, ig_build_custom_op(&m->e, &spec, attrs)->results, symbols,
+                     count);
+    return IG_OK;
+}

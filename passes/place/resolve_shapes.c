@@ -466,6 +466,7 @@ static const resolution rows[] = {
     { IG_OP_topk, IG_topk_k, ig_resolve_topk },
     { IG_OP_nonzero, NONE, ig_resolve_nonzero },
     { IG_OP_unique, NONE, ig_resolve_unique },
+    { IG_OP_custom, NONE, ig_resolve_custom },
     { IG_OP_text_split, NONE, resolve_text_split },
     { IG_OP_text_clean, NONE, resolve_text_clean },
     { IG_OP_image_decode, NONE, resolve_image },

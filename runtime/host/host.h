@@ -16,12 +16,13 @@ typedef struct ig_host_call {
     void *const *buffers;
     const int64_t *bytes; /* from each buffer's operand offset to its end */
     const int64_t *params;
-    uint32_t buffer_count, param_count;
+    uint32_t buffer_count, param_count, output_count;
+    const void *closure;         /* of functions that a library gives with one */
     struct ig_texts *texts;      /* where functions on texts put theirs */
     int64_t run;                 /* runs of the session before this one */
     ig_kernel_report_v0 *report; /* an index out of range, as a kernel reports it */
-    char *reason;      /* of IG_HOST_REASON_BYTES: the error of the values */
-    ig_status *status; /* of a call that fails; IG_INVALID before */
+    char *reason;                /* of IG_HOST_REASON_BYTES: the error of the values */
+    ig_status *status;           /* of a call that fails; IG_INVALID before */
 } ig_host_call;
 
 enum { IG_HOST_REASON_BYTES = 192 };

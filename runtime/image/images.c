@@ -77,8 +77,9 @@ static bool decode_file(const ig_host_call *call) {
 
 IG_API ig_plugin_find_fn ig_images_find;
 
-ig_host_fn *ig_images_find(const char *name) {
-    return strcmp(name, "image_extents") == 0  ? find_extents
-           : strcmp(name, "image_decode") == 0 ? decode_file
-                                               : NULL;
+ig_status ig_images_find(ig_host_wanted *wanted) {
+    wanted->fn = strcmp(wanted->name, "image_extents") == 0  ? find_extents
+                 : strcmp(wanted->name, "image_decode") == 0 ? decode_file
+                                                             : NULL;
+    return IG_OK;
 }

@@ -112,7 +112,7 @@ static ig_status open_parts(ig_program *program, const char *path,
     if (program->device->verbs->staging) {
         IG_TRY(program->device->verbs->staging->load(program, message));
     }
-    IG_TRY(ig_program_lay_out(program, message));
+    IG_TRY(ig_program_lay_out(program, options, message));
     return ig_program_begin_observing(program, options, message);
 }
 

@@ -17,6 +17,7 @@ typedef struct ig_exec {
     const ig_plan_variant *variant; /* launch, host */
     ig_device_kernel kernel;        /* launch */
     ig_host_fn *host;               /* host; NULL: the ranks of the session do it */
+    const void *closure;            /* what calls of that carry */
     uint32_t slot;                  /* first of its operands among a session's slots */
     uint32_t param;                 /* first of its params; in rows the tail's follow */
     uint32_t launch;                /* launch, rows, host: its number among these */
@@ -89,7 +90,8 @@ ig_status ig_program_find_constants(ig_program *program, const char *path,
                                     const ig_program_options *options,
                                     const ig_message *message);
 void ig_program_drop_constants(ig_program *program);
-ig_status ig_program_lay_out(ig_program *program, const ig_message *message);
+ig_status ig_program_lay_out(ig_program *program, const ig_program_options *options,
+                             const ig_message *message);
 /* Last: tells whoever asked for it of the code. */
 ig_status ig_program_begin_observing(ig_program *program,
                                      const ig_program_options *options,

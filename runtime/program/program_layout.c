@@ -11,6 +11,7 @@ enum { MAX_SLOTS = 1 << 24 }; /* operands and params of all steps together */
 
 typedef struct layout {
     ig_program *program;
+    const ig_program_options *options;
     const ig_plan *plan;
     const ig_message *message;
     uint64_t slots, params;
@@ -66,12 +67,19 @@ static ig_status find_host(const layout *l, const ig_plan_host *host, ig_exec *e
     const char *library = ig_plan_string(l->plan, host->library);
     bool is_ranks = strcmp(library, IG_RANKS_LIBRARY) == 0;
     l->program->needs_ranks |= is_ranks;
+    ig_host_wanted wanted = { .name = name,
+                              .version = host->version,
+                              .options = l->options,
+                              .message = l->message };
     if (library[0] && !is_ranks) {
-        IG_TRY(ig_plugin_find_function(library, name, &exec->host, l->message));
+        IG_TRY(ig_plugin_find_function(library, &wanted));
     } else {
-        exec->host = is_ranks ? NULL : ig_host_find(name);
+        wanted.fn = is_ranks ? NULL : ig_host_find(name);
     }
-    bool is_there = (exec->host || is_ranks) && host->version == IG_HOST_VERSION;
+    exec->host = wanted.fn;
+    exec->closure = wanted.closure;
+    bool is_there = (exec->host || is_ranks) &&
+                    (exec->closure || host->version == IG_HOST_VERSION);
     return is_there
                ? IG_OK
                : ig_message_set(l->message, IG_UNSUPPORTED,
@@ -227,9 +235,10 @@ static ig_status find_port_slots(ig_program *program, const ig_message *message)
     return IG_OK;
 }
 
-ig_status ig_program_lay_out(ig_program *program, const ig_message *message) {
+ig_status ig_program_lay_out(ig_program *program, const ig_program_options *options,
+                             const ig_message *message) {
     const ig_plan *plan = &program->plan;
-    layout l = { program, plan, message, 0, 0, IG_NONE, 0 };
+    layout l = { program, options, plan, message, 0, 0, IG_NONE, 0 };
     program->execs = calloc((size_t)plan->steps_count + 1, sizeof *program->execs);
     if (!program->execs) {
         return ig_message_set(message, IG_LIMIT, "out of memory");

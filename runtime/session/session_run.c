@@ -179,6 +179,8 @@ static ig_status run_host(ig_session *session, uint32_t number) {
         .params = shape->params + exec->param,
         .buffer_count = step->operands.count,
         .param_count = exec->variant->params.count,
+        .output_count = step->outs,
+        .closure = exec->closure,
         .texts = &session->texts,
         .run = session->runs,
         .report = &report,

@@ -18,7 +18,7 @@ enum { FIRST_BLOCK = 4096, HASHED_FROM = 16 /* keys */ };
 IG_TEXT_FUNCTIONS(CHECKED)
 #undef CHECKED
 
-ig_host_fn *ig_texts_find(const char *name) {
+ig_status ig_texts_find(ig_host_wanted *wanted) {
 #define ROW(function, buffers, params) { #function, check_##function },
     static const struct {
         const char *name;
@@ -26,11 +26,11 @@ ig_host_fn *ig_texts_find(const char *name) {
     } rows[] = { IG_TEXT_FUNCTIONS(ROW) };
 #undef ROW
     for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
-        if (strcmp(rows[i].name, name) == 0) {
-            return rows[i].fn;
+        if (strcmp(rows[i].name, wanted->name) == 0) {
+            wanted->fn = rows[i].fn;
         }
     }
-    return NULL;
+    return IG_OK;
 }
 
 /* ---- memory ---- */

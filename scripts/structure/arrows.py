@@ -40,7 +40,7 @@ REGISTRIES = {
 # path, or `folder/*` for the files that are directly in the folder.
 ARROWS = {
     "include/": ["ingot/"],
-    "base/": BASE,
+    "base/": [*BASE, "ingot/custom.h"],
     "media/": ["media/", *BASE],
     "ir/": [*CORE, *BASE],
     "ir/module/": ["ir/module/", *BASE],
@@ -118,6 +118,7 @@ ARROWS = {
     "runtime/watch/": ["runtime/watch/", "runtime/session/", *RUN,
                        "runtime/plugin/watch.h", KERNEL],
     "runtime/image/": ["media/image.h", "runtime/host/", "runtime/plugin/", *BASE],
+    "runtime/custom/": ["runtime/host/", "runtime/plugin/", *BASE, "ingot/runtime.h"],
     "runtime/text/": ["runtime/text/", "runtime/host/", "runtime/plugin/", *BASE,
                       "ingot/runtime.h"],
     "runtime/store/": ["runtime/store/*", "runtime/format.h", *BASE, "ingot/store.h",
@@ -169,6 +170,7 @@ ARROWS = {
                            TORCH + "checkpoint/", TORCH + "pickle/", *DRIVER],
     "driver/cache/": ["driver/cache/", "driver/artifact/", "ingot_build_id.h", *DRIVER],
     "driver/compile/": ["driver/compile/", "driver/artifact/", "driver/cache/",
+                        "driver/import/operators.h",
                         "codegen/*", "codegen/null/null.h", "passes/engine/",
                         LOWER + "*", "runtime/",
                         "ingot_build_id.h", *DRIVER],

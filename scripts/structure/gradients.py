@@ -12,6 +12,7 @@ NO_FLOATS = """const weight table dims isnan isinf not and or xor shl shr gcd lc
     pool_indices adaptive_pool_indices bag_group bounds guard"""
 OF_HOST = """image_decode seq_empty seq_make seq_insert seq_erase seq_at seq_length seq_concat opt_none
     opt_make split_to_seq"""
+OF_USERS = "custom"
 BEHIND_GRADIENTS = """matmul_panels matmul_quads chain_quads conv_panels conv_quads conv_channels
     bag_update fused yield ret"""
 WITHOUT = "bitcast random"
@@ -29,7 +30,7 @@ def ops_of_floats_have_gradients(files):
     name = "ir/ops.def"
     if name not in files:
         return
-    known = set(f"{NO_FLOATS} {OF_HOST} {BEHIND_GRADIENTS} {WITHOUT}".split())
+    known = set(f"{NO_FLOATS} {OF_HOST} {OF_USERS} {BEHIND_GRADIENTS} {WITHOUT}".split())
     with_rule = 0
     for line, op, stages, expand, grad in list_ops(read(name)):
         if "T" not in stages.split("|"):

@@ -20,7 +20,7 @@ check "its ops stand in the graph, as if the model had them" 0 "mod %" \
 "$ingot" compile "$tmp/hash.onnx" -q --ops $ops -o "$tmp/hash.ingot"
 check "and the artifact needs no file of operators" 0 "761 522 239" \
     "$ingot" run "$tmp/hash.ingot" "${hashed[@]}"
-check "a compiled artifact takes none" 2 "--ops has no effect" \
+check "a compiled artifact takes no such file" 2 "--ops has no effect" \
     "$ingot" run "$tmp/hash.ingot" --ops $ops "${hashed[@]}"
 
 # What a file of operators may not be.
@@ -40,3 +40,61 @@ refuses "no form for this attribute" "none of its forms in --ops" \
     '  graph @"acme::Hash"(%x: i64[N]) -> (i64[N]) { ret %x }'
 refuses "text that does not parse" "bad.ig:2" '  graph @"acme::Hash"(%x i64[N])'
 check "and no file" 6 "absent.ig" "$ingot" run "$tmp/hash.onnx" --ops "$tmp/absent.ig" "${hashed[@]}"
+
+# ---- as C ----
+
+cc=${CC:-cc}
+make_library() {
+    "$cc" -std=c11 -shared -fPIC -Iinclude "${@:3}" "$2" -o "$tmp/$1.so"
+}
+make_library hash examples/custom/hash.c
+make_library kept tests/cli/files/custom_ops.c
+make_library kept2 tests/cli/files/custom_ops.c -DVERSION=2
+check "a library serves it" 0 "761 522 239" \
+    "$ingot" run "$tmp/hash.onnx" --ops "$tmp/hash.so" "${hashed[@]}"
+check "the interpreter calls it too" 0 "761 522 239" \
+    "$ingot" run "$tmp/hash.onnx" --ops "$tmp/hash.so" --target interpret "${hashed[@]}"
+check "by the form that fits" 0 "761 522 283" \
+    "$ingot" run "$tmp/hashes.onnx" --ops "$tmp/hash.so" --input 'x=i64[1,3]=1,2,3'
+check "the process that reads the model never opens it" 0 "761 522 239" \
+    "$ingot" run "$tmp/hash.onnx" --ops "$tmp/hash.so" --isolate --no-cache "${hashed[@]}"
+check "the file that is named first goes first" 0 "1 2 99999" \
+    "$ingot" run "$tmp/hash.onnx" --ops "$tmp/kept.so" --ops $ops "${hashed[@]}"
+check "extents that the function finds" 0 "i64[2]" \
+    "$ingot" run "$tmp/hash.onnx" --ops "$tmp/kept.so" --input 'x=i64[3]=1,2000,3'
+check "also by the interpreter" 0 "i64[2]" \
+    "$ingot" run "$tmp/hash.onnx" --ops "$tmp/kept.so" --target interpret \
+    --input 'x=i64[3]=1,2000,3'
+check "a function that fails says why" 5 "acme::Hash: nothing is left" \
+    "$ingot" run "$tmp/hash.onnx" --ops "$tmp/kept.so" --input 'x=i64[1]=1000'
+check "by the interpreter too" 5 "acme::Hash: nothing is left" \
+    "$ingot" run "$tmp/hash.onnx" --ops "$tmp/kept.so" --target interpret --input 'x=i64[1]=1000'
+
+"$ingot" compile "$tmp/hash.onnx" -q --ops "$tmp/kept.so" -o "$tmp/kept.ingot"
+check "an artifact wants its library again" 4 "acme::Hash (version 1): give the library" \
+    "$ingot" run "$tmp/kept.ingot" "${hashed[@]}"
+check "and runs with it" 0 "1 2 99999" \
+    "$ingot" run "$tmp/kept.ingot" --ops "$tmp/kept.so" "${hashed[@]}"
+check "by the environment" 0 "1 2 99999" \
+    env INGOT_OPS="$tmp/kept.so" "$ingot" run "$tmp/kept.ingot" "${hashed[@]}"
+check "not with one of another version" 4 "of version 1, and was given version 2" \
+    "$ingot" run "$tmp/kept.ingot" --ops "$tmp/kept2.so" "${hashed[@]}"
+check "of two libraries it takes the right one" 0 "1 2 99999" \
+    "$ingot" run "$tmp/kept.ingot" --ops "$tmp/kept2.so" --ops "$tmp/kept.so" "${hashed[@]}"
+
+refuses_library() {
+    make_library bad tests/cli/files/custom_ops.c "${@:4}"
+    check "$1" "$2" "$3" "$ingot" run "$tmp/hash.onnx" --ops "$tmp/bad.so" "${hashed[@]}"
+}
+refuses_library "a library without a table" 3 "exports no ig_custom_v1" -DNO_TABLE
+refuses_library "a signature that does not parse" 3 "bad.so:" -DBAD_SIGNATURE
+refuses_library "extents that nobody finds" 3 "no function finds them" -DNO_EXTENTS
+check "and none that is not there" 6 "absent.so" \
+    "$ingot" run "$tmp/kept.ingot" --ops "$tmp/absent.so" "${hashed[@]}"
+
+# Names of operators are never names of files, whatever a model calls them.
+"$python" tests/cli/files/tiny_onnx.py "$tmp/hostile.onnx" foreign "$tmp/kept.so"
+mark=$tmp/opened
+check "a model cannot name a library" 4 "is not supported yet" \
+    env CUSTOM_OPENED="$mark" "$ingot" run "$tmp/hostile.onnx" "${hashed[@]}"
+check "which nobody opens" 1 "" test -e "$mark"

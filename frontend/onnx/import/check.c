@@ -8,6 +8,8 @@
  */
 #include "frontend/onnx/import/import.h"
 
+#include "compose/custom.h"
+
 #include "base/writer.h"
 
 #include <stdio.h>
@@ -365,8 +367,7 @@ static void check_graph(const site *outer, const Onnx__GraphProto *graph,
 /* So many missing operators are reported one by one, those beyond by name alone. */
 enum { MOST_REPORTED = 12 };
 
-static const char advice[] = "give it as a graph in a file for --ops "
-                             "(docs/custom-operators.md)";
+static const char advice[] = IG_CUSTOM_ADVICE;
 
 static void report_one(ig_onnx_import *import, const tally *t, bool is_last) {
     char label[128], many[64] = "";

@@ -14,7 +14,8 @@
 const ig_graph *ig_onnx_custom_form(const ig_onnx_import *import,
                                     const Onnx__NodeProto *node,
                                     const ig_graph *after) {
-    const ig_module *functions = import->options ? import->options->functions : NULL;
+    const ig_custom_functions *functions = import->options ? import->options->functions
+                                                           : NULL;
     if (!functions) {
         return NULL;
     }
@@ -96,7 +97,7 @@ ig_status ig_onnx_import_custom(ig_onnx_node *node) {
                             node->output_count, count);
     }
     ig_value **results = IG_NEW_ARRAY(import->arena, ig_value *, count + 1);
-    ig_custom_call(node->e, form, args, results);
+    ig_custom_inline(node->e, form, args, results);
     for (uint32_t i = 0; i < node->output_count && node->e->status == IG_OK; i++) {
         node->outputs[i] = results[i];
     }

@@ -40,7 +40,8 @@ typedef struct ig_onnx_options {
     /* Builds the operator Gradient; reports a failure.  NULL: it is
      * refused. */
     ig_gradient_builder *gradients;
-    const ig_module *functions; /* operators of the user (compose/custom.h), or NULL */
+    /* Operators of the user (compose/custom.h), or NULL. */
+    const struct ig_custom_functions *functions;
 } ig_onnx_options;
 
 /* Reads a model file.  Weights stay in the file, which the module keeps mapped.

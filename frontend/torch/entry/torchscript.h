@@ -42,7 +42,8 @@ typedef struct ig_torchscript_options {
     /* Row-wise shards with mean pooling: divide by the ids of the whole bag, which is
      * right, where the archive adds the shards' means. */
     bool fixes_rowwise_mean;
-    const ig_module *functions; /* operators of the user (compose/custom.h), or NULL */
+    /* Operators of the user (compose/custom.h), or NULL. */
+    const struct ig_custom_functions *functions;
     /* Of a function without source (.pt2): arguments, weights and the locations of its
      * nodes, and nothing that is computed. */
     bool is_outline;

@@ -31,7 +31,7 @@ static ig_status read_arguments(ig_ts_call *call, const ig_graph *function,
 }
 
 static ig_status call_custom(ig_ts_call *call) {
-    const ig_module *functions = call->eval->functions;
+    const ig_custom_functions *functions = call->eval->functions;
     ig_str schema = ig_str_of(call->row->schema);
     const char *name = ig_arena_copy(call->arena, schema.data,
                                      strcspn(schema.data, "("));
@@ -48,7 +48,7 @@ static ig_status call_custom(ig_ts_call *call) {
     }
     uint32_t count = ig_custom_result_count(function);
     ig_value **results = IG_NEW_ARRAY(call->arena, ig_value *, count + 1);
-    ig_custom_call(call->e, function, args, results);
+    ig_custom_inline(call->e, function, args, results);
     for (uint32_t i = 0; i < count; i++) {
         IG_TRY(ig_ts_give(call, i, results[i]));
     }

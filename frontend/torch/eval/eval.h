@@ -117,16 +117,16 @@ struct ig_ts_eval {
     uint64_t steps;     /* statements and expressions so far: bounded */
     uint32_t names;     /* that the list of the next call is unpacked into; 0: none */
     int64_t version;
-    ig_map loaded;              /* ig_py -> ig_ts_value */
-    ig_map storages;            /* ig_py_storage -> views of it (weight.c) */
-    ig_map enums;               /* "class.NAME" -> ig_ts_object */
-    const ig_ts_table *table;   /* of all operators */
-    const ig_module *functions; /* those of the user, or NULL */
-    ig_map rows;                /* "aten::add" -> ig_ts_overloads */
-    ig_map folded;              /* names of weights whose values were used at import */
-    ig_map nested;              /* values with places of padding -> ig_ts_nested */
-    ig_map changing;            /* of those that the call changes: never used so */
-    ig_ts_list *constants;      /* of constants.pkl */
+    ig_map loaded;            /* ig_py -> ig_ts_value */
+    ig_map storages;          /* ig_py_storage -> views of it (weight.c) */
+    ig_map enums;             /* "class.NAME" -> ig_ts_object */
+    const ig_ts_table *table; /* of all operators */
+    const struct ig_custom_functions *functions; /* those of the user, or NULL */
+    ig_map rows;                                 /* "aten::add" -> ig_ts_overloads */
+    ig_map folded;         /* names of weights whose values were used at import */
+    ig_map nested;         /* values with places of padding -> ig_ts_nested */
+    ig_map changing;       /* of those that the call changes: never used so */
+    ig_ts_list *constants; /* of constants.pkl */
     ig_ts_object *root;
     const ig_function *entry; /* the method of `root` that is called */
     const ig_ts_language *language;

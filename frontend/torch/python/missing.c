@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/python/missing.h"
 
+#include "compose/custom.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -10,8 +12,7 @@ enum { MOST_REPORTED = 12 };
 
 static const char advice[] =
     "this is all that is missing on the way of the call and in branches that it may not "
-    "take: give it as a graph in a file for --ops (docs/custom-operators.md), or express it "
-    "by other operators";
+    "take: express it by other operators, or " IG_CUSTOM_ADVICE;
 
 /* " (3 calls, the first in module 'encoder.0')". */
 static const char *scope_text(ig_ts_eval *eval, const ig_python_lack *lack) {

@@ -13,10 +13,11 @@ from ingot_runtime import (CancelledError, Diagnostic, Error, FileError, Interna
                            InvalidError, LimitError, Tensor, UnsupportedError, level)
 
 from . import _compiler
+from .operators import operator
 from .program import Program, compile, dump, load  # noqa: A004
 from .session import Session
 
 __version__ = _compiler.__version__
 __all__ = ["CancelledError", "Diagnostic", "Error", "FileError", "InternalError",
            "InvalidError", "LimitError", "Program", "Session", "Tensor", "UnsupportedError", "compile",
-           "dump", "level", "load"]
+           "dump", "level", "load", "operator"]

@@ -4,6 +4,7 @@ from ingot_runtime import (CancelledError as CancelledError, Diagnostic as Diagn
                            LimitError as LimitError, Tensor as Tensor,
                            UnsupportedError as UnsupportedError, level as level)
 
+from .operators import operator as operator
 from .program import Program as Program, compile as compile, dump as dump, load as load
 from .session import Session as Session
 

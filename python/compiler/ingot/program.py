@@ -9,6 +9,7 @@ import sys
 import ingot_runtime
 
 from . import _compiler
+from .operators import options_of
 
 
 class Program(ingot_runtime.Program):
@@ -20,6 +21,7 @@ class Program(ingot_runtime.Program):
     """
 
     _source = None
+    _libraries = ()  # of its operators in Python
 
     def _need_source(self, what):
         if self._source is None:
@@ -94,9 +96,13 @@ class Program(ingot_runtime.Program):
         return f"<ingot.Program {facts['model']}({takes}) -> ({gives}), {facts['level']}>"
 
 
-def load(path, **options):
-    """Opens an artifact.  `options` are those of ingot_runtime.Program."""
-    return Program(os.fspath(path), **options)
+def load(path, *, ops=None, **options):
+    """Opens an artifact.  `ops` are those of ingot.compile, `options` those of
+    ingot_runtime.Program."""
+    given, libraries = options_of(ops)
+    program = Program(os.fspath(path), **given, **options)
+    program._libraries = libraries
+    return program
 
 
 def _tqdm_progress():
@@ -197,7 +203,7 @@ def _source_of(model, example_inputs, dynamic_shapes, inputs):
 
 def compile(model, example_inputs=None, dynamic_shapes=None, *, inputs=(), target=None,  # noqa: A001
             threads=1, entry=None, resource=None, isolate=False, clamp_ids=False,
-            torch_empty=False, cache=None, memory_limit=0, progress=None):
+            torch_empty=False, cache=None, memory_limit=0, progress=None, ops=None):
     """Compiles a model for this process.
 
     model: a path (.onnx, .pt, .pt2, .ig), bytes of such a file, an onnx.ModelProto, a
@@ -214,6 +220,8 @@ def compile(model, example_inputs=None, dynamic_shapes=None, *, inputs=(), targe
     cache: folder of compiled models; None: the user's; "": none.
     memory_limit: bytes that the compiler may use; 0: no limit.
     progress: called as progress(stage, done, total); None: tqdm's bar where it is imported.
+    ops: operators of your own: {"ns::op": function} (ingot.operator), files of IR text or
+        libraries, or a list of these (docs/custom-operators.md).
 
     Returns a Program.  Raises InvalidError, UnsupportedError, LimitError, FileError,
     CancelledError, InternalError, all of them ingot.Error, with what to do in the text.
@@ -222,8 +230,11 @@ def compile(model, example_inputs=None, dynamic_shapes=None, *, inputs=(), targe
     source.update(target=target, entry=entry, resource=resource, isolate=isolate,
                   clamp_ids=clamp_ids, torch_empty=torch_empty, cache=cache,
                   memory_limit=memory_limit)
+    given, libraries = options_of(ops)
+    source.update(given)
     capsule = _compiler.compile(progress=progress or _tqdm_progress(), **source)
     program = Program._from_capsule(capsule, threads)
+    program._libraries = libraries
     program._source = source
     return program
 
@@ -232,4 +243,6 @@ def dump(model, stage="plan", format="text", **options):  # noqa: A002
     """The text of a stage of a model; options as those of `compile`."""
     source = _source_of(model, options.pop("example_inputs", None),
                         options.pop("dynamic_shapes", None), options.pop("inputs", ()))
+    given, libraries = options_of(options.pop("ops", None))
+    source.update(given)
     return _compiler.dump(stage=stage, format=format, **source, **options)

@@ -6,6 +6,7 @@
  * compiler works; Ctrl-C ends the work.  Limited API of CPython 3.11.
  */
 #include "python/compiler/src/values.h"
+#include "python/lists.h"
 
 #include <ingot/runtime.h>
 #include <ingot/train.h>
@@ -33,27 +34,13 @@ typedef struct request {
     ig_train_options train;     /* of a training: `loss` is not NULL */
     const char *part;           /* of it: "step" … */
     const char **optimizers;    /* room for their texts */
+    const char **op_files;      /* room for their names */
+    void **libraries;           /* addresses of ig_custom_library */
     PyObject *weights, *values; /* names, and what they are from now on; or NULL */
     ig_context *context;
     PyThreadState *thread; /* while the GIL is free */
     bool is_interrupted;
 } request;
-
-static const char **list_of_texts(PyObject *list, size_t *out_count) {
-    Py_ssize_t count = list && list != Py_None ? PySequence_Size(list) : 0;
-    const char **texts = count < 0 ? NULL : calloc((size_t)count + 1, sizeof *texts);
-    for (Py_ssize_t i = 0; texts && i < count; i++) {
-        PyObject *item = PySequence_GetItem(list, i); /* the list keeps it alive */
-        texts[i] = item ? PyUnicode_AsUTF8AndSize(item, NULL) : NULL;
-        Py_XDECREF(item);
-        if (!texts[i]) {
-            free((void *)texts);
-            return NULL;
-        }
-    }
-    *out_count = (size_t)(count < 0 ? 0 : count);
-    return texts;
-}
 
 /* "O&" of a path or None: its bytes, which are the file system's; the request keeps
  * them. */
@@ -66,14 +53,17 @@ static const char *path_text(PyObject *bytes) {
 }
 
 static int read_request(PyObject *args, PyObject *kwargs, request *out) {
-    static char *names[] = {
-        "path",   "data",         "inputs",      "entry",     "resource",
-        "target", "isolate",      "torch_empty", "clamp_ids", "no_cache",
-        "cache",  "memory_limit", "progress",    "artifact",  "reference_weights",
-        "stage",  "format",       "arguments",   "loss",      "optimizers",
-        "part",   "clip_norm",    "weights",     "values",    NULL
-    };
+    static char *names[] = { "path",      "data",        "inputs",
+                             "entry",     "resource",    "target",
+                             "isolate",   "torch_empty", "clamp_ids",
+                             "no_cache",  "cache",       "memory_limit",
+                             "progress",  "artifact",    "reference_weights",
+                             "stage",     "format",      "arguments",
+                             "loss",      "optimizers",  "part",
+                             "clip_norm", "weights",     "values",
+                             "op_files",  "libraries",   NULL };
     PyObject *inputs = NULL, *progress = NULL, *optimizers = NULL;
+    PyObject *op_files = NULL, *libraries = NULL;
     int isolate = 0, torch_empty = 0, clamp = 0, no_cache = 0, reference = 0;
     *out = (request){ .import = { .size = sizeof out->import },
                       .compile = { .size = sizeof out->compile },
@@ -85,7 +75,8 @@ static int read_request(PyObject *args, PyObject *kwargs, request *out) {
             &no_cache, take_path, &out->paths[1], &out->memory_limit, &progress,
             take_path, &out->paths[2], &reference, &out->stage, &out->format,
             &out->arguments, &out->train.loss, &optimizers, &out->part,
-            &out->train.clip_norm, &out->weights, &out->values)) {
+            &out->train.clip_norm, &out->weights, &out->values,
+            &op_files, &libraries)) {
         return -1;
     }
     out->path = path_text(out->paths[0]);
@@ -102,10 +93,15 @@ static int read_request(PyObject *args, PyObject *kwargs, request *out) {
     out->optimizers = list_of_texts(optimizers, &out->train.optimizer_count);
     out->train.optimizers = out->optimizers;
     out->import.keeps_weights = out->train.loss || out->weights;
-    if ((!out->inputs || !out->optimizers) && !PyErr_Occurred()) {
+    out->op_files = list_of_texts(op_files, &out->import.op_file_count);
+    out->import.op_files = out->op_files;
+    out->libraries = list_of_addresses(libraries, &out->import.library_count);
+    out->import.libraries = (const ig_custom_library *const *)out->libraries;
+    bool is_good = out->inputs && out->optimizers && out->op_files && out->libraries;
+    if (!is_good && !PyErr_Occurred()) {
         PyErr_NoMemory();
     }
-    return out->inputs && out->optimizers ? 0 : -1;
+    return is_good ? 0 : -1;
 }
 
 static void free_request(request *r) {
@@ -114,6 +110,8 @@ static void free_request(request *r) {
     for (size_t i = 0; i < sizeof r->paths / sizeof *r->paths; i++) {
         Py_CLEAR(r->paths[i]);
     }
+    free((void *)r->op_files);
+    free((void *)r->libraries);
 }
 
 /* ---- while it works ---- */

@@ -6,6 +6,7 @@
  * for each other.
  */
 #include "python/runtime/src/binding.h"
+#include "python/lists.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,37 +83,63 @@ static PyObject *make_program(PyTypeObject *type, ig_program *opened, int thread
     return (PyObject *)self;
 }
 
-static PyObject *program_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    static char *names[] = { "path",  "threads",       "hugepages",
-                             "level", "check_weights", NULL };
-    PyObject *path = NULL;
-    int threads = 1, hugepages = 0, check = 0;
-    const char *level = NULL;
-    char message[512] = "";
-    ig_program *opened = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|$ipzp:Program", names,
-                                     PyUnicode_FSConverter, &path, &threads, &hugepages,
-                                     &level, &check)) {
-        return NULL;
+/* What `program_new` is given. */
+typedef struct opening {
+    PyObject *path;
+    int threads;
+    ig_program_options options;
+    char message[512];
+    const char **op_files;
+    void **libraries;
+} opening;
+
+static int read_opening(PyObject *args, PyObject *kwargs, opening *o) {
+    static char *names[] = { "path",          "threads",  "hugepages", "level",
+                             "check_weights", "op_files", "libraries", NULL };
+    PyObject *op_files = NULL, *libraries = NULL;
+    int hugepages = 0;
+    ig_program_options *options = &o->options;
+    options->size = sizeof *options;
+    options->message = o->message;
+    options->message_size = sizeof o->message;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|$ipzpOO:Program", names,
+                                     PyUnicode_FSConverter, &o->path, &o->threads,
+                                     &hugepages, &options->level,
+                                     &options->check_weights, &op_files, &libraries)) {
+        return -1;
     }
-    ig_program_options options = { .size = sizeof options,
-                                   .message = message,
-                                   .message_size = sizeof message,
-                                   .load = hugepages ? IG_LOAD_HUGEPAGE
-                                                     : IG_LOAD_MAPPED,
-                                   .level = level,
-                                   .check_weights = check };
-    const char *text = PyBytes_AsString(path);
+    options->load = hugepages ? IG_LOAD_HUGEPAGE : IG_LOAD_MAPPED;
+    o->op_files = list_of_texts(op_files, &options->op_file_count);
+    o->libraries = o->op_files ? list_of_addresses(libraries, &options->library_count)
+                               : NULL;
+    options->op_files = o->op_files;
+    options->libraries = (const ig_custom_library *const *)o->libraries;
+    if (!o->libraries && !PyErr_Occurred()) {
+        PyErr_NoMemory();
+    }
+    return o->libraries ? 0 : -1;
+}
+
+static ig_program *open_file(opening *o) {
+    const char *text = PyBytes_AsString(o->path);
+    ig_program *opened = NULL;
     ig_status status = IG_IO;
     Py_BEGIN_ALLOW_THREADS;
-    status = text ? ig_program_open(text, &options, &opened) : IG_IO;
+    status = text ? ig_program_open(text, &o->options, &opened) : IG_IO;
     Py_END_ALLOW_THREADS;
-    Py_DECREF(path);
     if (status != IG_OK) {
-        raise_status(status, message);
-        return NULL;
+        raise_status(status, o->message);
     }
-    return make_program(type, opened, threads);
+    return opened;
+}
+
+static PyObject *program_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    opening o = { .threads = 1 };
+    ig_program *opened = read_opening(args, kwargs, &o) == 0 ? open_file(&o) : NULL;
+    free((void *)o.op_files);
+    free(o.libraries);
+    Py_XDECREF(o.path);
+    return opened ? make_program(type, opened, o.threads) : NULL;
 }
 
 /* The compiler's half hands over what it made: a capsule "ig_program".  The third
@@ -395,7 +422,8 @@ static PyType_Slot slots[] = {
     { Py_tp_methods, methods },
     { Py_tp_getset, attributes },
     { Py_tp_doc,
-      "Program(path, *, threads=1, hugepages=False, level=None, check_weights=False)\n--\n\n"
+      "Program(path, *, threads=1, hugepages=False, level=None, check_weights=False, "
+      "op_files=(), libraries=())\n--\n\n"
       "A compiled model.\n\n"
       "program(*args, **kwargs) takes what the Python module took: arrays (numpy, torch,\n"
       "anything with the buffer protocol or DLPack), numbers, strings, None, lists, tuples,\n"
@@ -406,7 +434,10 @@ static PyType_Slot slots[] = {
       "threads: that share the work of a call; 0: as many as there are CPUs.\n"
       "hugepages: weights are copied into 2 MiB pages.\n"
       "level: \"v3\" and the like: this code and no other.\n"
-      "check_weights: the hash of every constant is compared when it is opened.\n\n"
+      "check_weights: the hash of every constant is compared when it is opened.\n"
+      "op_files: libraries with operators of your own that the artifact calls.\n"
+      "libraries: the same in memory, as addresses of C's ig_custom_library, which outlive\n"
+      "the program.\n\n"
       "Raises InvalidError, UnsupportedError, LimitError, FileError; a call raises TypeError\n"
       "or ValueError for arguments that do not fit." },
     { 0 },

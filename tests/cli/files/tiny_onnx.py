@@ -10,6 +10,7 @@
                                   unknown: y = CastMap(x), which is not supported
                                   hash, hashes: y = acme.Hash(x) with `buckets`, of [N]
                                   and of [B, 3]
+                                  foreign: the same of the domain that follows
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -64,10 +65,10 @@ def model(inputs, output, body, initializers=(), opset=17, domain=""):
         field(8, field(1, domain) + field(2, 1)) if domain else b"")
 
 
-def hashed(dims):
+def hashed(dims, domain="acme"):
     buckets = field(5, field(1, "buckets") + field(3, 1000) + field(20, 2))
     return model([value("x", tensor(I64, dims))], value("y", tensor(I64, dims)),
-                 node("Hash", ["x"], field(7, "acme") + buckets), domain="acme")
+                 node("Hash", ["x"], field(7, domain) + buckets), domain=domain)
 
 
 axis = field(5, field(1, "axis") + field(3, 0) + field(20, 2))
@@ -94,6 +95,7 @@ kinds = {
                              domain="ai.onnx.ml"),
     "hash": lambda: hashed(["N"]),
     "hashes": lambda: hashed(["B", 3]),
+    "foreign": lambda: hashed(["N"], sys.argv[3]),
     "range": lambda: model([value("x", tensor(I64, []))], value("y", tensor(I64, ["M"])),
                            node("Range", ["zero", "x", "step"]),
                            [constant("zero", 0), constant("step", 0)]),

@@ -429,7 +429,7 @@ END_TEST
 static uint32_t push_host(rt_case *c, const char *name, ig_plan_range operands,
                           ig_plan_range params) {
     ig_plan_step step = rt_step(c, IG_STEP_host, name);
-    step.index = ig_artifact_host(&c->w, name);
+    step.index = ig_artifact_host(&c->w, name, IG_HOST_VERSION);
     step.operands = operands;
     step.variants = (ig_plan_range){ (uint32_t)c->w.variants.count, 1 };
     ig_plan_variant variant = {

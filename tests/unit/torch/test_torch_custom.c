@@ -41,9 +41,10 @@ static ig_status import_with(program *p, const char *body, const char *text) {
     torch_case_init(&p->c);
     IG_TRY(ig_parse_module(&p->c.context, "ops.ig", ig_str_of(text), &functions));
     IG_TRY(ig_custom_check_all(functions, "ops.ig"));
+    ig_custom_functions all = { &functions, 1 };
     ig_torchscript_options options = { .arguments = &argument,
                                        .argument_count = 1,
-                                       .functions = functions };
+                                       .functions = &all };
     ig_str zip = torch_zip(&p->c.arena, entries, IG_COUNT_OF(entries));
     return ig_import_torchscript_memory(&p->c.context, zip, "m.pt", &options,
                                         &p->module);

@@ -24,12 +24,12 @@ typedef struct text_list {
 typedef struct settings {
     const char *output, *target, *emit, *weights, *form, *suite, *stage, *after,
         *format, *passes, *inputs_from, *outputs_to, *batch, *thread_counts, *expected,
-        *symbol, *entry, *open_weights, *ops, *plugin, *resource, *fix, *sort, *trace,
+        *symbol, *entry, *open_weights, *plugin, *resource, *fix, *sort, *trace,
         *folded, *html, *kernels, *topology, *constraints, *sample, *checkpoint,
         *model_file, *compat, *svg, *plan, *shard, *grad, *profile, *against,
         *check_command, *interpreter, *script, *loss, *data, *eval, *schedule, *begin,
         *checkpoints, *modulo, *remote, *ca, *token_file;
-    text_list backends, optimizers, inputs, limits, dims, modules, stores, missing;
+    text_list backends, optimizers, ops, inputs, limits, dims, modules, stores, missing;
     double rtol, atol, seconds, arena;
     int64_t threads, sessions, interpreters, batch_size, state, column, rank,
         store_memory, deadline, ahead;
@@ -141,9 +141,10 @@ enum { MAX_THREADS = 4096, MAX_SESSIONS = 4096, MAX_INTERPRETERS = 64 };
 #define ROW_CHECKPOINT                       \
     TEXT("checkpoint", 0, checkpoint, "DIR", \
          "weights from a torch.distributed checkpoint")
-#define ROW_OPS                    \
-    TEXT("ops", 0, ops, "FILE.ig", \
-         "operators of your own, as functions in IR text (docs/custom-operators.md)")
+#define ROW_OPS                                                                      \
+    LIST("ops", ops, "FILE.ig|LIB.so",                                               \
+         "operators of your own: functions in IR text, or a library of C functions " \
+         "(docs/custom-operators.md)")
 #define ROW_OPEN_WEIGHTS                              \
     TEXT(                                             \
         "open-weights", 0, open_weights, "NAMES|all", \

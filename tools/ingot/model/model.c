@@ -48,6 +48,16 @@ int artifact_name_check(const settings *given) {
                           path);
 }
 
+/* Functions in IR text are part of what a model is compiled to; an artifact calls
+ * libraries alone. */
+static bool has_op_texts(const settings *given) {
+    bool has_text = false;
+    for (size_t i = 0; i < given->ops.count; i++) {
+        has_text |= strcmp(ig_model_format(given->ops.items[i]), "ir") == 0;
+    }
+    return has_text;
+}
+
 /* An option that would change the compiled program, or NULL. */
 static const char *useless_option(const settings *given) {
     return given->clamp_ids      ? "clamp-ids"
@@ -56,7 +66,7 @@ static const char *useless_option(const settings *given) {
            : given->entry        ? "entry"
            : given->resource     ? "resource"
            : given->open_weights ? "open-weights"
-           : given->ops          ? "ops"
+           : has_op_texts(given) ? "ops"
            : given->fix          ? "fix"
                                  : NULL;
 }
@@ -112,6 +122,8 @@ static ig_status open_artifact(const settings *given, const char *path, model *o
         return IG_INVALID;
     }
     ig_program_options how = { .check_weights = 1,
+                               .op_files = given->ops.items,
+                               .op_file_count = given->ops.count,
                                .observe = given->debug ? IG_OBSERVE_GDB : 0 };
     const char *useless = useless_option(given);
     if (useless || !take_target(given->target, &how)) {
@@ -160,7 +172,8 @@ ig_import_options import_options(const settings *given) {
         .rowwise_mean = fixes_rowwise_mean(given),
         .checkpoint = given->checkpoint,
         .open_weights = given->open_weights,
-        .ops = given->ops,
+        .op_files = given->ops.items,
+        .op_file_count = given->ops.count,
         .keeps_weights = given->grad || given->loss,
     };
 }
