@@ -145,6 +145,9 @@ ig_status ig_view_from_dlpack_versioned(const void *managed_tensor, ig_view *out
     ig_dlpack_facts all = { .major = t->major, .minor = t->minor };
     bool is_known = t->major == DL_MAJOR;
     memset(out_view, 0, sizeof *out_view);
+    if (facts && !ig_is_sized(facts)) {
+        return IG_INVALID;
+    }
     if (is_known) {
         all.device_type = t->tensor.device_type;
         all.device_id = t->tensor.device_id;
@@ -153,7 +156,6 @@ ig_status ig_view_from_dlpack_versioned(const void *managed_tensor, ig_view *out
     }
     if (facts) {
         size_t size = facts->size;
-        assert(size >= sizeof(size_t) && "facts begin with their size");
         all.size = size;
         memcpy(facts, &all, size < sizeof all ? size : sizeof all);
     }

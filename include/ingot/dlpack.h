@@ -38,7 +38,7 @@ typedef struct ig_dlpack_facts {
  * capacity, so that it can be an output as it is.  IG_UNSUPPORTED: another major
  * version, not in host memory, not row-major, not aligned to its elements, of a type or
  * rank that a view cannot have, or with padded sub-byte elements.  IG_INVALID: a
- * negative extent, or no memory for elements that there are. */
+ * negative extent, no memory for elements that there are, or facts without a size. */
 IG_API IG_MUST_USE ig_status ig_view_from_dlpack_versioned(const void *managed_tensor,
                                                            ig_view *out_view,
                                                            ig_dlpack_facts *facts);

@@ -55,7 +55,8 @@ typedef struct ig_id_batch {
 } ig_id_batch;
 
 /* LIMIT: no row is free for ids[done]; the ids before it are done: evict, and go on
- * from there.  INVALID: a negative id, or a time out of range; nothing is done. */
+ * from there.  INVALID: a negative id, a time out of range, or a batch without its
+ * size; nothing is done. */
 IG_API IG_MUST_USE ig_status ig_id_map_transform(ig_id_map *map, ig_id_batch *batch);
 /* The same for ids that have a row already; the others get row -1 and stay without.
  * INVALID as above. */

@@ -10,6 +10,7 @@
  * the last time.  A use at frequency f raises f with probability 2^-f (Morris's
  * counter), as TorchRec's mixed_lru_lfu_strategy.h does.
  */
+#include "base/sized.h"
 #include "runtime/store/call.h"
 
 #include <assert.h>
@@ -218,6 +219,9 @@ static size_t find_homes(const ig_id_map *map, const int64_t *ids, size_t count,
 }
 
 static ig_status begin_batch(ig_id_map *map, ig_id_batch *batch) {
+    if (!ig_is_sized(batch)) {
+        return IG_INVALID;
+    }
     batch->fresh_count = 0;
     batch->done = 0;
     if (batch->time < map->now || batch->time > IG_ID_MAP_TIME ||

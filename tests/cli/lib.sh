@@ -34,6 +34,15 @@ report() {
     printf '    %s\n' "$@"
 }
 
+# A command outside of checks that crashes (SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV) where no check looks at
+# its status is a failure, too.
+note_crash() {
+    case $1 in
+    132 | 134 | 135 | 136 | 139) report "a command crashed" "exit status $1: $2" ;;
+    esac
+}
+trap 'note_crash $? "$BASH_COMMAND"' ERR
+
 # Runs a command into $tmp/out.
 attempt() {
     "$@" >"$tmp/out" 2>&1 </dev/null

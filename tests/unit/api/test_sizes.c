@@ -3,7 +3,9 @@
 #include "ingot/defect.h"
 #include "ingot/dlpack.h"
 #include "ingot/dynamic.h"
+#include "ingot/grad.h"
 #include "ingot/group.h"
+#include "ingot/id_map.h"
 #include "ingot/ingot.h"
 #include "ingot/interp.h"
 #include "ingot/lookahead.h"
@@ -92,6 +94,9 @@ TEST(the_compiler_refuses_them) {
     REFUSED(ig_module_train(module, &bare_train, NULL));
     REFUSED(ig_compile_train(module, &train, &compile, IG_TRAIN_STEP, &program));
     REFUSED(ig_compile_train_file(module, &bare_train, "x.ingot", NULL));
+    REFUSED(ig_train_describe(module, &bare_train, NULL, &out));
+    ig_grad_options bare_grad = { .has_seed = 1 };
+    REFUSED(ig_module_grad(module, &bare_grad, NULL));
     /* What is refused once leaves nothing for the next call. */
     compile.size = sizeof compile;
     CHECK_OK(ig_compile_options_check(context, &compile));
@@ -99,6 +104,16 @@ TEST(the_compiler_refuses_them) {
     ig_context_destroy(context);
 }
 END_TEST
+
+/* DLManagedTensorVersioned begins with its version, the owner and the deleter. */
+static void release_tensor(void *managed) {
+    struct tensor {
+        uint32_t major, minor;
+        void *owner;
+        void (*deleter)(struct tensor *self);
+    } *tensor = managed;
+    tensor->deleter(tensor);
+}
 
 TEST(the_runtime_refuses_them) {
     ig_program_options open = { .message = words, .message_size = sizeof words };
@@ -118,6 +133,15 @@ TEST(the_runtime_refuses_them) {
     REFUSED_IN_WORDS(ig_thread_pool_create(&pool, &threads));
     REFUSED_IN_WORDS(ig_call_create_from_nodes(NULL, 1, NULL, &call, &begun));
     CHECK_STATUS(ig_view_to_dlpack_versioned(&view, &dlpack, &managed), IG_INVALID);
+    float one = 1;
+    ig_view there = { .data = &one, .capacity = sizeof one, .dtype = 1 };
+    ig_dlpack_options sized = { .size = sizeof sized };
+    ig_dlpack_facts facts = { 0 };
+    CHECK_OK(ig_view_to_dlpack_versioned(&there, &sized, &managed));
+    CHECK_STATUS(ig_view_from_dlpack_versioned(managed, &view, &facts), IG_INVALID);
+    facts.size = sizeof facts;
+    CHECK_OK(ig_view_from_dlpack_versioned(managed, &view, &facts));
+    release_tensor(managed);
 }
 END_TEST
 
@@ -149,6 +173,13 @@ TEST(stores_refuse_them) {
     REFUSED_IN_WORDS(ig_store_erase(store, &call, &cells));
     REFUSED_IN_WORDS(ig_store_register("x.so", &bare));
     REFUSED_IN_WORDS(ig_dynamic_create(store, &dynamic, &call, &table));
+    ig_id_map *map = NULL;
+    ig_id_batch batch = { .count = 0 };
+    REFUSED_IN_WORDS(ig_id_map_create(IG_ID_MAP_NAIVE, 4, 5, &bare, &map));
+    CHECK_OK(ig_id_map_create(IG_ID_MAP_NAIVE, 4, 5, &call, &map));
+    CHECK_STATUS(ig_id_map_transform(map, &batch), IG_INVALID);
+    CHECK_STATUS(ig_id_map_find(map, &batch), IG_INVALID);
+    ig_id_map_destroy(map);
     REFUSED_IN_WORDS(ig_lookahead_open("x.ingot", &ahead, &opened));
     ig_store_close(store);
 }
