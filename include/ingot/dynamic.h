@@ -64,8 +64,10 @@ typedef struct ig_dynamic_options {
      * each has memory of a part of the rows, and moves it alone: rows shard_begin …
      * shard_begin + shard_rows - 1.  0 rows: all. */
     int64_t shard_begin, shard_rows;
-    int keeps_absent; /* an id that the store does not have keeps the bytes of its
+    int keeps_absent;   /* an id that the store does not have keeps the bytes of its
                        * row (the caller's), in place of zeros or `fill` */
+    int64_t refresh_ns; /* rows that were read so long ago are due to be read again
+                         * (ig_dynamic_refresh); 0: never */
 } ig_dynamic_options;
 
 IG_API IG_MUST_USE ig_status ig_dynamic_create(ig_store *store,
@@ -95,6 +97,13 @@ IG_API IG_MUST_USE ig_status ig_dynamic_find(ig_dynamic *table,
                                              const ig_store_call *call, uint32_t time,
                                              const int64_t *ids, size_t count,
                                              int64_t *rows);
+/* Reads those of a batch's rows again that are due, and that no earlier batch still
+ * uses; `ids` and `rows` are those of its fetch, or find.  Where the store does not
+ * answer, the rows stay as they are and nothing is asked of it for a while.  Returns
+ * how many of the batch's ids have rows that were due and are not fresh. */
+IG_API size_t ig_dynamic_refresh(ig_dynamic *table, const ig_store_call *call,
+                                 uint32_t time, const int64_t *ids, size_t count,
+                                 const int64_t *rows);
 /* Batches up to `time` are done with their rows. */
 IG_API void ig_dynamic_release(ig_dynamic *table, uint32_t time);
 /* Writes rows that were used since the last save to the store, and flushes it.  Nobody

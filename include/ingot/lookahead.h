@@ -68,6 +68,9 @@ typedef struct ig_lookahead_options {
     ig_thread_pool *pool;    /* or one of the caller's */
     int64_t open_ns;         /* to open the stores in; 0: no limit */
     int skips_weights_check; /* constants are not compared with their hashes */
+    int64_t refresh_ns;      /* rows that were read so long ago are read again when they
+                              * are used; where the store does not answer they stay as
+                              * they are (0: never) */
 } ig_lookahead_options;
 
 /* Opens an artifact that ig_compile_stored made, and its stores, of which none is made:
@@ -106,6 +109,7 @@ typedef struct ig_lookahead_answer {
     size_t ids, absent, late; /* look-ups; of ids the stores lack; `missing` for other
                                * reasons */
     int64_t submitted, fetch_begin, fetch_end, wait_begin, run_begin, run_end;
+    size_t stale; /* look-ups whose rows are older than refresh_ns */
 } ig_lookahead_answer;
 
 /* Computes the batch that was submitted first of those that were not waited for, once

@@ -37,10 +37,18 @@ struct ig_dynamic {
     uint32_t *states;  /* 0, 1 … */
     uint64_t *offsets; /* of a chunk */
     char *chunk;
-    bool *is_there; /* states of a chunk's rows that the store has */
+    bool *is_there;   /* states of a chunk's rows that the store has */
+    struct age *ages; /* of the rows; NULL: none is ever due */
+    int64_t retry_ns; /* after a failure: nothing is read again before */
     size_t chunk_rows;
     ig_dynamic_counts counts;
 };
+
+/* Since when a row is as it is. */
+typedef struct age {
+    int64_t read_ns, tried_ns;
+    uint32_t used; /* time of the last batch that has it */
+} age;
 
 /* ---- life cycle ---- */
 
@@ -126,6 +134,9 @@ static bool allocate_chunk(ig_dynamic *table) {
     table->offsets = calloc(rows * states + 1, sizeof *table->offsets);
     table->is_there = calloc(rows * states, sizeof *table->is_there);
     table->chunk = malloc(rows * row);
+    if (o->refresh_ns > 0) {
+        table->ages = calloc((size_t)o->row_count, sizeof *table->ages);
+    }
     for (uint32_t s = 0; table->states && s < states; s++) {
         table->states[s] = s;
     }
@@ -133,7 +144,8 @@ static bool allocate_chunk(ig_dynamic *table) {
         table->offsets[i] = i / states * row + table->state_offsets[i % states];
     }
     return table->fresh && table->filled && table->least && table->ids &&
-           table->states && table->offsets && table->is_there && table->chunk;
+           table->states && table->offsets && table->is_there && table->chunk &&
+           (table->ages || o->refresh_ns <= 0);
 }
 
 ig_status ig_dynamic_create(ig_store *store, const ig_dynamic_options *given,
@@ -200,6 +212,7 @@ void ig_dynamic_destroy(ig_dynamic *table) {
     free(table->offsets);
     free(table->is_there);
     free(table->chunk);
+    free(table->ages);
     free(table);
 }
 
@@ -302,8 +315,12 @@ static ig_status read_chunk(ig_dynamic *table, const ig_store_call *call,
             "table '%s': the store has a row of %zu bytes, expected %zu", table->name,
             odd == SIZE_MAX ? 0 : odd, atomic_load(&r.odd_wanted));
     }
+    int64_t now = table->ages ? ig_store_now_ns() : 0;
     for (size_t i = 0; i < count; i++) {
         place_row(table, &rows[i], i);
+        if (table->ages) {
+            table->ages[rows[i].row].read_ns = table->ages[rows[i].row].tried_ns = now;
+        }
     }
     return IG_OK;
 }
@@ -456,6 +473,54 @@ ig_status ig_dynamic_fetch(ig_dynamic *table, const ig_store_call *given, uint32
     return IG_OK;
 }
 
+/* ---- reading again ---- */
+
+/* Lists rows that are due and free, each once, as `fresh`. */
+static void list_due(ig_dynamic *table, uint32_t time, int64_t now, const int64_t *ids,
+                     size_t count, const int64_t *rows) {
+    int64_t spare = table->options.spare_rows, released = atomic_load(&table->released);
+    table->fresh_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        age *of = rows[i] < spare ? NULL : &table->ages[rows[i] - spare];
+        if (!of || of->used == time) {
+            continue; /* it did not come, or is listed */
+        }
+        bool is_free = of->used == 0 || of->used <= released;
+        of->used = time;
+        if (is_free && now - of->tried_ns >= table->options.refresh_ns) {
+            of->tried_ns = now;
+            table->fresh[table->fresh_count++] = (ig_id_row){ ids[i], rows[i] - spare };
+        }
+    }
+}
+
+static size_t count_stale(const ig_dynamic *table, int64_t now, const int64_t *rows,
+                          size_t count) {
+    int64_t spare = table->options.spare_rows;
+    size_t stale = 0;
+    for (size_t i = 0; i < count; i++) {
+        stale += rows[i] >= spare && now - table->ages[rows[i] - spare].read_ns >=
+                                         table->options.refresh_ns;
+    }
+    return stale;
+}
+
+size_t ig_dynamic_refresh(ig_dynamic *table, const ig_store_call *given, uint32_t time,
+                          const int64_t *ids, size_t count, const int64_t *rows) {
+    ig_store_call call;
+    if (!table->ages || ig_store_call_take(given, &call) != IG_OK) {
+        return 0;
+    }
+    int64_t now = ig_store_now_ns();
+    list_due(table, time, now, ids, count, rows);
+    if (table->fresh_count && now >= table->retry_ns &&
+        move_rows(table, &call, read_chunk, table->fresh, table->fresh_count) !=
+            IG_OK) {
+        table->retry_ns = ig_store_now_ns() + table->options.refresh_ns;
+    }
+    return count_stale(table, now, rows, count);
+}
+
 const ig_id_row *ig_dynamic_filled(const ig_dynamic *table, size_t *out_count) {
     *out_count = table->filled_count;
     return table->filled;
@@ -476,6 +541,9 @@ void ig_dynamic_halve_times(ig_dynamic *table) {
     ig_id_map_release(table->map, (uint32_t)released);
     ig_id_map_halve_times(table->map);
     atomic_store(&table->released, released / 2);
+    for (int64_t i = 0; table->ages && i < table->options.row_count; i++) {
+        table->ages[i].used = 0; /* every batch is released */
+    }
     /* Rounded so that each use after the save stays after it. */
     table->saved = table->saved < 0 ? -1 : table->saved / 2 - 1;
 }

@@ -99,6 +99,10 @@ static ig_status find_rows(ig_lookahead *ahead, ig_ahead_slot *slot, size_t tabl
     if (status != IG_OK && may_be_late(ahead, slot, status)) {
         status = ig_dynamic_find(rows_of, &call, slot->time, wanted, count, rows);
     }
+    if (status == IG_OK) {
+        slot->answer.stale += ig_dynamic_refresh(rows_of, &call, slot->time, wanted,
+                                                 count, rows);
+    }
     return status;
 }
 

@@ -142,7 +142,8 @@ static void fill_missing(void *user, int64_t id, void *weight) {
     memcpy(weight, table->missing, table->row_bytes);
 }
 
-static ig_status open_rows(ig_ahead_table *table, const ig_store_call *call) {
+static ig_status open_rows(ig_ahead_table *table, int64_t refresh_ns,
+                           const ig_store_call *call) {
     int64_t evicted = table->row_count / EVICTED_PART;
     ig_dynamic_options options = { .size = sizeof options,
                                    .name = table->name,
@@ -153,7 +154,8 @@ static ig_status open_rows(ig_ahead_table *table, const ig_store_call *call) {
                                    .is_read_only = 1,
                                    .spare_rows = IG_SPARE_ROWS,
                                    .fill = fill_missing,
-                                   .fill_user = table };
+                                   .fill_user = table,
+                                   .refresh_ns = refresh_ns };
     IG_TRY(ig_dynamic_create(table->store, &options, call, &table->rows_of));
     char *rows = ig_dynamic_data(table->rows_of, 0);
     memcpy(rows + IG_SPARE_MISSING * table->row_bytes, table->missing,
@@ -216,7 +218,7 @@ ig_status ig_ahead_tables_open(const ig_stored_record *record,
     share_memory(out, options->memory);
     for (size_t i = 0; i < count; i++) {
         IG_TRY(open_store(out, i, &call));
-        IG_TRY(open_rows(&out->items[i], &call));
+        IG_TRY(open_rows(&out->items[i], options->refresh_ns, &call));
     }
     return IG_OK;
 }

@@ -436,6 +436,51 @@ TEST(ranks_share_a_table_and_move_their_own_rows) {
     close_store(store);
 }
 
-UNIT_SUITE_WITH(store_dynamic, add_stores, a_row_of_another_length_is_refused,
+static void push_rows(ig_store *store, const int64_t *ids, size_t count, float value) {
+    float rows[4] = { value, value, value, value };
+    uint64_t offsets[5] = { 0, 4, 8, 12, 16 };
+    ig_store_cells cells = {
+        .size = sizeof cells, .table = "t", .ids = ids, .id_count = count
+    };
+    CHECK_INT(ig_store_push(store, &call, &cells, rows, offsets), IG_OK);
+}
+
+/* Rows are due by a clock; a period of 1 ns has always passed, one of an hour never. */
+TEST(due_rows_are_read_again_unless_a_batch_uses_them) {
+    static const int64_t ids[] = { 5, 6, 5 };
+    for (int is_due = 0; is_due < 2; is_due++) {
+        ig_store *store = open_store(0);
+        ig_dynamic *table = make_table(
+            store,
+            (ig_dynamic_options){ .row_count = 4,
+                                  .row_bytes = sizeof(float),
+                                  .is_read_only = 1,
+                                  .spare_rows = 2,
+                                  .refresh_ns = is_due ? 1 : INT64_C(3600000000000) });
+        const float *weights = ig_dynamic_data(table, 0);
+        int64_t rows[3];
+        push_rows(store, ids, 2, 1);
+        CHECK_INT(ig_dynamic_fetch(table, &call, 1, ids, 3, rows), IG_OK);
+        CHECK_INT((int64_t)ig_dynamic_refresh(table, &call, 1, ids, 3, rows), 0);
+        push_rows(store, ids, 2, 2);
+        CHECK_INT(ig_dynamic_fetch(table, &call, 2, ids, 3, rows), IG_OK);
+        size_t stale = ig_dynamic_refresh(table, &call, 2, ids, 3, rows);
+        CHECK_INT((int64_t)stale, is_due ? 3 : 0); /* batch 1 still uses them */
+        CHECK(weights[rows[0]] == 1);
+        ig_dynamic_release(table, 2);
+        CHECK_INT(ig_dynamic_fetch(table, &call, 3, ids, 3, rows), IG_OK);
+        CHECK_INT((int64_t)ig_dynamic_refresh(table, &call, 3, ids, 3, rows), 0);
+        CHECK(weights[rows[0]] == (is_due ? 2 : 1) &&
+              weights[rows[1]] == weights[rows[2]]);
+        rows[0] = -1; /* one that did not come */
+        CHECK_INT((int64_t)ig_dynamic_refresh(table, &call, 3, ids, 1, rows), 0);
+        ig_dynamic_destroy(table);
+        close_store(store);
+    }
+}
+
+UNIT_SUITE_WITH(store_dynamic, add_stores,
+                due_rows_are_read_again_unless_a_batch_uses_them,
+                a_row_of_another_length_is_refused,
                 ranks_share_a_table_and_move_their_own_rows,
                 spare_rows_are_nobody_s_and_halved_times_lose_no_save)

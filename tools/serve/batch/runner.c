@@ -368,13 +368,27 @@ static void count_request(runner *of, const request *what, int64_t begin, int64_
     histogram_add(to, MEASURE_TOTAL, total);
 }
 
-static void finish_request(request *what) {
-    release_version(what);
+/* Tells a request's results, which lie in the memory of the version that `ran` until
+ * then; NULL: none did, or others of the run are still to be told. */
+static void finish_request(request *what, served *ran) {
+    served *to = what->holds ? what->served : NULL;
     what->finish(what);
+    if (ran) {
+        served_release(ran);
+    }
+    if (to) {
+        atomic_fetch_sub(&to->users, 1);
+    }
+}
+
+static void tell_rows(request *what, const served *from) {
+    if (from->stored) {
+        what->stored = stored_counts(from->stored);
+    }
 }
 
 /* One run of the request's own; its outputs stand in the session until the next. */
-static bool run_alone(runner *of, request *what, int64_t begin) {
+static bool run_alone(runner *of, request *what, int64_t begin, served **out_ran) {
     served *model = what->served;
     ig_view *outputs = need_outputs(of, model->output_count);
     if (model->output_count && !outputs) {
@@ -385,6 +399,8 @@ static bool run_alone(runner *of, request *what, int64_t begin) {
     }
     ig_status status = served_run(model, of->lane->number, what->views, outputs,
                                   what->deadline ? what->deadline - begin : 0);
+    *out_ran = model;
+    tell_rows(what, model);
     count_run(of, model, what->rows);
     learn_cost(&model->counts[of->lane->number], clock_now() - begin, 1,
                status == IG_OK);
@@ -400,12 +416,13 @@ static bool run_alone(runner *of, request *what, int64_t begin) {
 static void run_each(runner *of, const batch *all) {
     for (size_t i = 0; i < all->count; i++) {
         request *what = all->all[i];
+        served *ran = NULL;
         if (what->status == CALL_OK) {
             int64_t begin = clock_now();
-            run_alone(of, what, begin);
+            run_alone(of, what, begin, &ran);
             count_request(of, what, begin, clock_now());
         }
-        finish_request(what);
+        finish_request(what, ran);
     }
 }
 
@@ -421,6 +438,7 @@ static void take_apart(runner *of, const batch *all, int64_t begin) {
                                  what->rows);
         }
         first += what->rows;
+        tell_rows(what, model);
         if (give_results(what, model, parts)) {
             write_shared_results(what, of->lane->regions);
         }
@@ -447,7 +465,8 @@ static bool run_joined(runner *of, const batch *all) {
     ig_view *inputs = join_inputs(model, all->all, all->count, all->rows, &memory);
     ig_view *outputs = need_outputs(of, model->output_count);
     int64_t begin = clock_now(), left = time_left(all, begin);
-    bool is_good = inputs && outputs && left >= 0 &&
+    bool may_run = inputs && outputs && left >= 0;
+    bool is_good = may_run &&
                    served_run(model, of->lane->number, inputs, outputs, left) == IG_OK;
     for (size_t k = 0; is_good && k < model->output_count; k++) {
         is_good = model->outputs[k].role != IG_ROLE_ROWS ||
@@ -458,6 +477,8 @@ static bool run_joined(runner *of, const batch *all) {
         learn_cost(&model->counts[of->lane->number], clock_now() - begin, all->count,
                    true);
         take_apart(of, all, begin);
+    } else if (may_run) {
+        served_release(model);
     }
     pool_free(&memory);
     return is_good;
@@ -501,8 +522,9 @@ static void run_batch(runner *of, const batch *all) {
         run_each(of, all);
         return;
     }
+    served *ran = good.all[0]->served;
     for (size_t i = 0; i < all->count; i++) {
-        finish_request(all->all[i]);
+        finish_request(all->all[i], i + 1 == all->count ? ran : NULL);
     }
 }
 

@@ -98,7 +98,7 @@ static bool read_key(keys *to, const char *path, char words[KEY_WORDS]) {
     return is_pair(to) || refuse_file(words, path, "it is not the certificate's key");
 }
 
-/* Cuts the text into lines, without what white space stands around them. */
+/* Cuts the text into lines, without white space around them. */
 static void cut_lines(keys *to) {
     char *out = to->text;
     for (char *line = to->text, *next; line; line = next) {

@@ -35,6 +35,12 @@ typedef struct wanted {
     uint64_t offset, room;
 } wanted;
 
+/* Look-ups of a run over stored tables: all; of ids that the stores lack; of
+ * rows that did not come in time; of rows that are older than they may be. */
+typedef struct row_counts {
+    size_t ids, absent, late, stale;
+} row_counts;
+
 typedef struct request {
     pool memory;
     /* What is asked. */
@@ -54,6 +60,7 @@ typedef struct request {
     const tensor *results; /* as many as outputs, in their order */
     size_t result_count;
     int64_t number;    /* of the version that answered */
+    row_counts stored; /* of the run; ids 0: no table is in a store */
     const void *order; /* those of one order are finished in order; NULL: whenever */
     /* Of whoever runs it. */
     struct request *next;

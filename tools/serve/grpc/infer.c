@@ -247,32 +247,57 @@ bool infer_read(request *out, const uint8_t *data, size_t size) {
 
 /* ---- answers ---- */
 
-/* The parameters of a result that lies in shared memory. */
-static bool describe_region(request *of, const tensor *from, Oip__InferOutput *to) {
-    enum { COUNT = 3 };
-    pool *memory = &of->memory;
-    Oip__ParameterEntry *entries = pool_take_array(memory, COUNT, sizeof *entries);
-    Oip__Parameter *values = pool_take_array(memory, COUNT, sizeof *values);
-    to->parameters = pool_take_array(memory, COUNT, sizeof *to->parameters);
-    if (!entries || !values || !to->parameters) {
-        return request_fail(of, CALL_FULL, "memory for the answer ran out");
+/* Makes parameters of these names, whole numbers to begin with; their values, or
+ * NULL. */
+static Oip__Parameter *name_parameters(request *of, size_t count,
+                                       const char *const *keys,
+                                       Oip__ParameterEntry ***out, size_t *out_count) {
+    Oip__ParameterEntry *entries = pool_take_array(&of->memory, count, sizeof *entries);
+    Oip__Parameter *values = pool_take_array(&of->memory, count, sizeof *values);
+    *out = pool_take_array(&of->memory, count, sizeof **out);
+    if (!entries || !values || !*out) {
+        request_fail(of, CALL_FULL, "memory for the answer ran out");
+        return NULL;
     }
-    static const char *const keys[COUNT] = { "shared_memory_region",
-                                             "shared_memory_offset",
-                                             "shared_memory_byte_size" };
-    to->n_parameters = COUNT;
-    for (int i = 0; i < COUNT; i++) {
+    for (size_t i = 0; i < count; i++) {
         oip__parameter_entry__init(&entries[i]);
         oip__parameter__init(&values[i]);
         entries[i].key = (char *)keys[i];
         entries[i].value = &values[i];
-        to->parameters[i] = &entries[i];
+        (*out)[i] = &entries[i];
         values[i].choice_case = OIP__PARAMETER__CHOICE_INT64_PARAM;
+    }
+    *out_count = count;
+    return values;
+}
+
+/* The parameters of a result that lies in shared memory. */
+static bool describe_region(request *of, const tensor *from, Oip__InferOutput *to) {
+    static const char *const keys[] = { "shared_memory_region", "shared_memory_offset",
+                                        "shared_memory_byte_size" };
+    Oip__Parameter *values = name_parameters(of, 3, keys, &to->parameters,
+                                             &to->n_parameters);
+    if (!values) {
+        return false;
     }
     values[0].choice_case = OIP__PARAMETER__CHOICE_STRING_PARAM;
     values[0].string_param = (char *)from->region;
     values[1].int64_param = (int64_t)from->offset;
     values[2].int64_param = (int64_t)from->size;
+    return true;
+}
+
+/* The counts of the rows that came from stores. */
+static bool describe_rows(request *of, Oip__InferAnswer *to) {
+    static const char *const keys[] = { "rows_absent", "rows_late", "rows_stale" };
+    Oip__Parameter *values = name_parameters(of, 3, keys, &to->parameters,
+                                             &to->n_parameters);
+    if (!values) {
+        return false;
+    }
+    values[0].int64_param = (int64_t)of->stored.absent;
+    values[1].int64_param = (int64_t)of->stored.late;
+    values[2].int64_param = (int64_t)of->stored.stale;
     return true;
 }
 
@@ -303,7 +328,7 @@ static bool describe_results(request *of, Oip__InferAnswer *out) {
         }
     }
     out->n_outputs = out->n_raw_output_contents = count;
-    return true;
+    return of->stored.ids == 0 || describe_rows(of, out);
 }
 
 bool infer_write(bytes *to, request *of, bool is_stream) {

@@ -43,7 +43,14 @@ bool answer_write(bytes *to, request *of, size_t *out_json_size) {
     }
     put_text(to, "\"model_name\":");
     put_string(to, of->model, strlen(of->model));
-    put_format(to, ",\"model_version\":\"%lld\",\"outputs\":[", (long long)of->number);
+    put_format(to, ",\"model_version\":\"%lld\",", (long long)of->number);
+    if (of->stored.ids) {
+        put_format(to,
+                   "\"parameters\":{\"rows_absent\":%zu,\"rows_late\":%zu,"
+                   "\"rows_stale\":%zu},",
+                   of->stored.absent, of->stored.late, of->stored.stale);
+    }
+    put_text(to, "\"outputs\":[");
     for (size_t i = 0; i < of->result_count; i++) {
         bool is_binary = is_binary_result(of, i);
         has_binary |= is_binary;

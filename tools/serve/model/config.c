@@ -156,6 +156,32 @@ static bool read_compiling(const json_t *root, model_config *out, char *words) {
     return read_text(ours, "entry", &out->entry, words);
 }
 
+/* "ingot": { "stores": { "TABLE": "URL" }, "refresh": ms, "store_timeout": ms,
+ * "row_memory": MB } */
+static bool read_stores(const json_t *root, model_config *out, char *words) {
+    enum { MS = 1000000, MB = 1 << 20, MAX_MS = 86400 * 1000 };
+    json_t *ours = json_object_get(root, "ingot"), *url;
+    const char *table;
+    int64_t refresh = 0, timeout = 1000, memory = 0;
+    if (!read_number(ours, "refresh", MAX_MS, &refresh, words) ||
+        !read_number(ours, "store_timeout", MAX_MS, &timeout, words) ||
+        !read_number(ours, "row_memory", 1 << 24, &memory, words)) {
+        return false;
+    }
+    json_object_foreach(json_object_get(ours, "stores"), table, url) {
+        if (!json_is_string(url) || out->store_count == MAX_STORES) {
+            return refuse_config(words, "ingot.stores is not at most %d URLs by table",
+                                 MAX_STORES);
+        }
+        out->stores[out->store_count].table = table;
+        out->stores[out->store_count++].url = json_string_value(url);
+    }
+    out->refresh = refresh * MS;
+    out->store_timeout = timeout * MS;
+    out->row_memory = (size_t)memory * MB;
+    return true;
+}
+
 bool config_read(model_config *out, const char *text, size_t size, char words[WORDS]) {
     *out = (model_config){ .newest = 1 };
     json_error_t error;
@@ -171,7 +197,7 @@ bool config_read(model_config *out, const char *text, size_t size, char words[WO
            read_ports(out->json, "input", &out->inputs, &out->input_count, words) &&
            read_ports(out->json, "output", &out->outputs, &out->output_count, words) &&
            read_text(out->json, "default_model_filename", &out->file, words) &&
-           read_compiling(out->json, out, words);
+           read_compiling(out->json, out, words) && read_stores(out->json, out, words);
 }
 
 void config_free(model_config *of) {

@@ -19,7 +19,7 @@
 
 #include <ingot/view.h>
 
-enum { WORDS = 1024 }; /* bytes of a message */
+enum { WORDS = 1024, MAX_STORES = 64 }; /* bytes of a message; rows of `stores` */
 
 typedef struct config_port {
     const char *name, *data_type; /* data_type "" where it says none */
@@ -46,6 +46,14 @@ typedef struct model_config {
     const char **statements;
     size_t statement_count;
     const char *entry; /* or NULL */
+    /* Of artifacts with tables in stores. */
+    struct {
+        const char *table, *url; /* a name, or a pattern */
+    } stores[MAX_STORES];
+    size_t store_count;
+    int64_t refresh;       /* ns after which rows are read again; 0: never */
+    int64_t store_timeout; /* ns that a run waits for its rows */
+    size_t row_memory;     /* bytes for rows of all tables; 0: the default */
 } model_config;
 
 /* Reads it from text; `size` 0: all defaults.  False: the words say what is wrong and

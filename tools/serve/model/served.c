@@ -27,7 +27,8 @@ static bool refuse_model(char *words, const char *format, ...) {
 /* ---- ports ---- */
 
 static bool copy_ports(served *to, char *words) {
-    to->input_count = ig_program_input_count(to->program);
+    to->input_count = to->stored ? stored_input_count(to->stored)
+                                 : ig_program_input_count(to->program);
     to->output_count = ig_program_output_count(to->program);
     to->inputs = calloc(to->input_count + 1, sizeof *to->inputs);
     to->outputs = calloc(to->output_count + 1, sizeof *to->outputs);
@@ -143,6 +144,11 @@ static bool open_sessions(served *of, char *words) {
 /* Sessions in this process, or a process that has them. */
 static bool open_runs(served *of, const run_options *how, const char *path,
                       char *words) {
+    if (of->stored) {
+        return !how->is_isolated ||
+               refuse_model(words, "its tables lie in stores, which a process that is "
+                                   "isolated may not ask");
+    }
     if (!how->is_isolated) {
         return open_sessions(of, words);
     }
@@ -157,6 +163,9 @@ ig_status served_run(served *of, size_t loop, const ig_view *inputs, ig_view *ou
     if (of->guest) {
         return guest_run(of->guest, loop, inputs, outputs, left);
     }
+    if (of->stored) {
+        return stored_run(of->stored, inputs, outputs, left);
+    }
     ig_session *session = of->sessions[loop];
     if (ig_program_state_count(of->program)) {
         ig_session_reset(session); /* what one request left is no other's */
@@ -166,8 +175,15 @@ ig_status served_run(served *of, size_t loop, const ig_view *inputs, ig_view *ou
 }
 
 const char *served_error(const served *of, size_t loop) {
-    return of->guest ? guest_error(of->guest, loop)
-                     : ig_session_error(of->sessions[loop]);
+    return of->guest    ? guest_error(of->guest, loop)
+           : of->stored ? stored_error(of->stored)
+                        : ig_session_error(of->sessions[loop]);
+}
+
+void served_release(served *of) {
+    if (of->stored) {
+        stored_release(of->stored);
+    }
 }
 
 static bool open_program(served *of, const char *path, char *words) {
@@ -177,13 +193,11 @@ static bool open_program(served *of, const char *path, char *words) {
     if (ig_program_open(path, &options, &of->program) != IG_OK) {
         return false;
     }
-    size_t stored = 0;
-    if (ig_program_stored(of->program, &stored)) {
-        return refuse_model(words,
-                            "its tables lie in stores, which this server does not "
-                            "open yet");
-    }
-    return true;
+    size_t size = 0;
+    of->stored = ig_program_stored(of->program, &size)
+                     ? stored_open(path, &of->config, words)
+                     : NULL;
+    return size == 0 || of->stored;
 }
 
 /* Joins requests where the artifact says how, and a trial does not say otherwise. */
@@ -240,6 +254,7 @@ void served_close(served *of) {
         ig_session_destroy(of->sessions[i]);
     }
     guest_close(of->guest);
+    stored_close(of->stored);
     ig_program_close(of->program);
     config_free(&of->config);
     free(of->sessions);

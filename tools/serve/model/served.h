@@ -11,6 +11,7 @@
 #include "tools/serve/guest/guest.h"
 #include "tools/serve/model/config.h"
 #include "tools/serve/model/statistics.h"
+#include "tools/serve/model/stored.h"
 
 #include <ingot/runtime.h>
 #include <stdatomic.h>
@@ -25,6 +26,7 @@ typedef struct served {
     size_t loop_count;
     ig_session **sessions;  /* one a loop; NULL: the guest has them */
     guest *guest;           /* the process of the model, or NULL */
+    stored_model *stored;   /* of tables in stores, or NULL */
     statistics *counts;     /* one a loop */
     const char *platform;   /* "ingot", of the artifact; the program's otherwise */
     int64_t max_batch_size; /* rows that requests may be joined to; 0: none are */
@@ -43,5 +45,7 @@ void served_close(served *of);
 ig_status served_run(served *of, size_t loop, const ig_view *inputs, ig_view *outputs,
                      int64_t left);
 const char *served_error(const served *of, size_t loop);
+/* Whatever served_run gave is copied: after each of its calls. */
+void served_release(served *of);
 
 #endif

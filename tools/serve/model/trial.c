@@ -141,16 +141,9 @@ static bool draw_request(trial *t, request *to, int64_t rows) {
     return is_good;
 }
 
-/* Runs into memory of the trial, so that results outlive the next run. */
-static bool run_drawn(trial *t, const ig_view *inputs, size_t number) {
-    const served *of = t->of;
-    ig_view *outputs = pool_take_array(&t->memory, of->output_count + 1,
-                                       sizeof *outputs);
-    t->outputs[number] = outputs;
-    if (!outputs || served_run(t->of, 0, inputs, outputs, SECOND) != IG_OK) {
-        return false;
-    }
-    for (size_t i = 0; i < of->output_count; i++) {
+/* Copies results, so that they outlive the next run. */
+static bool keep_outputs(trial *t, ig_view *outputs) {
+    for (size_t i = 0; i < t->of->output_count; i++) {
         int64_t size = ig_view_bytes(&outputs[i]);
         void *copy = size < 0 ? NULL : pool_take(&t->memory, (size_t)size + 1);
         if (!copy || outputs[i].dtype == IG_STR8) { /* texts end with the next run */
@@ -160,6 +153,19 @@ static bool run_drawn(trial *t, const ig_view *inputs, size_t number) {
         outputs[i].data = copy;
     }
     return true;
+}
+
+static bool run_drawn(trial *t, const ig_view *inputs, size_t number) {
+    ig_view *outputs = pool_take_array(&t->memory, t->of->output_count + 1,
+                                       sizeof *outputs);
+    t->outputs[number] = outputs;
+    if (!outputs) {
+        return false;
+    }
+    bool is_good = served_run(t->of, 0, inputs, outputs, SECOND) == IG_OK &&
+                   keep_outputs(t, outputs);
+    served_release(t->of);
+    return is_good;
 }
 
 static bool run_alone(trial *t) {
