@@ -23,6 +23,15 @@ ig_status ig_cuda_leave(const ig_cuda_device *gpu, int error, const char *subjec
     return ig_cuda_driver_check(&gpu->driver, error, subject, message);
 }
 
+bool ig_cuda_enter_to_give(const ig_cuda_device *gpu) {
+    return ig_cuda_enter(gpu, "", &silence) == IG_OK ||
+           ig_cuda_enter(gpu, "", &silence) == IG_OK;
+}
+
+void ig_cuda_leave_quietly(const ig_cuda_device *gpu, int error) {
+    (void)ig_cuda_leave(gpu, error, "", &silence);
+}
+
 /* ---- levels ---- */
 
 /* Code for sm_XY runs on GPUs of the same X and at least that Y; "a" on exactly it.
@@ -76,9 +85,9 @@ static void *allocate_memory(void *device, size_t size, size_t alignment) {
 static void release_memory(void *device, void *memory, size_t size) {
     const ig_cuda_device *gpu = ig_cuda_of(device);
     (void)size;
-    if (memory && ig_cuda_enter(gpu, "freeing", &silence) == IG_OK) {
+    if (memory && ig_cuda_enter_to_give(gpu)) {
         int error = gpu->driver.memory_free(ig_cuda_address_of(memory));
-        (void)ig_cuda_leave(gpu, error, "freeing", &silence);
+        ig_cuda_leave_quietly(gpu, error);
     }
 }
 
@@ -95,9 +104,9 @@ typedef struct code {
 static void unload_image(const ig_device *device, ig_device_code *image) {
     const ig_cuda_device *gpu = ig_cuda_of(device);
     code *own = image->handle;
-    if (own && own->module && ig_cuda_enter(gpu, "unloading", &silence) == IG_OK) {
+    if (own && own->module && ig_cuda_enter_to_give(gpu)) {
         int error = gpu->driver.module_unload(own->module);
-        (void)ig_cuda_leave(gpu, error, "unloading", &silence);
+        ig_cuda_leave_quietly(gpu, error);
     }
     free(own);
     *image = (ig_device_code){ NULL, 0, NULL };

@@ -64,6 +64,11 @@ ig_status ig_cuda_enter(const ig_cuda_device *gpu, const char *subject,
 ig_status ig_cuda_leave(const ig_cuda_device *gpu, int error, const char *subject,
                         const ig_message *message);
 
+/* The same to give something back, where nobody can be told of an error: a push that
+ * fails is tried again. */
+bool ig_cuda_enter_to_give(const ig_cuda_device *gpu);
+void ig_cuda_leave_quietly(const ig_cuda_device *gpu, int error);
+
 /* cuda_stage.c, cuda_constants.c, cuda_host.c, cuda_graph.c: what sessions do
  * besides. */
 extern const ig_staging ig_cuda_staging;

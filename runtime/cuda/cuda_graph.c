@@ -38,6 +38,9 @@ static int capture_launches(ig_session *session, void **out_exec) {
     }
     error = launch_each(session);
     int ended = driver->capture_end(queue->stream, &graph);
+    if (ended) { /* nothing may be freed while a stream captures */
+        (void)driver->capture_end(queue->stream, &graph);
+    }
     error = error ? error : ended;
     error = error ? error : driver->graph_make(out_exec, graph, 0);
     if (graph) {

@@ -82,16 +82,15 @@ ig_status ig_cuda_queue_open(const ig_device *device, const ig_queue_options *op
 }
 
 void ig_cuda_queue_close(ig_queue *base) {
-    const ig_message silence = { NULL, 0 };
     if (!base) {
         return;
     }
     cuda_queue *queue = ig_cuda_queue_of(base);
     const ig_cuda_device *gpu = ig_cuda_gpu_of(queue);
     assert(base->done == base->last && "closing a queue with work in it");
-    if (queue->stream && ig_cuda_enter(gpu, "closing", &silence) == IG_OK) {
+    if (queue->stream && ig_cuda_enter_to_give(gpu)) {
         int error = gpu->driver.stream_destroy(queue->stream);
-        (void)ig_cuda_leave(gpu, error, "closing", &silence);
+        ig_cuda_leave_quietly(gpu, error);
     }
     release_memory(queue, queue->reports, REPORTS * sizeof *queue->reports);
     release_memory(queue, queue->arguments, queue->argument_bytes);

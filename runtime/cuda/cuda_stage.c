@@ -66,25 +66,23 @@ static ig_status open_stage(ig_session *session, const ig_message *message) {
 }
 
 static void free_blocks(ig_session *session) {
-    static const ig_message silence = { NULL, 0 };
     ig_staged *staged = session->staged;
     const ig_cuda_device *gpu = ig_cuda_of(session->program->device);
     ig_memory_give(&session->memory, staged->block, staged->size);
-    if (staged->pinned && ig_cuda_enter(gpu, "freeing", &silence) == IG_OK) {
+    if (staged->pinned && ig_cuda_enter_to_give(gpu)) {
         int error = gpu->driver.pinned_free(staged->pinned);
-        (void)ig_cuda_leave(gpu, error, "freeing", &silence);
+        ig_cuda_leave_quietly(gpu, error);
     }
     staged->block = staged->pinned = NULL;
     staged->size = 0;
 }
 
 static void close_stage(ig_session *session) {
-    static const ig_message silence = { NULL, 0 };
     ig_staged *staged = session->staged;
     const ig_cuda_device *gpu = ig_cuda_of(session->program->device);
-    if (session->queue && ig_cuda_enter(gpu, "closing", &silence) == IG_OK) {
+    if (session->queue && ig_cuda_enter_to_give(gpu)) {
         ig_cuda_drop_graphs(session);
-        (void)ig_cuda_leave(gpu, 0, "closing", &silence);
+        ig_cuda_leave_quietly(gpu, 0);
     }
     free_blocks(session);
     ig_region_free(&session->host, &staged->host);
@@ -150,10 +148,18 @@ static void lay_out(ig_session *session) {
     staged->end = end;
 }
 
-static ig_status reserve_blocks(ig_session *session) {
-    ig_staged *staged = session->staged;
+static ig_status pin_block(ig_session *session, size_t size) {
     const ig_cuda_device *gpu = ig_cuda_of(session->program->device);
     const char *subject = "pinned memory for a session";
+    void *pinned = NULL;
+    IG_TRY(ig_cuda_enter(gpu, subject, &session->message));
+    int error = gpu->driver.pinned_alloc(&pinned, size);
+    session->staged->pinned = error ? NULL : pinned;
+    return ig_cuda_leave(gpu, error, subject, &session->message);
+}
+
+static ig_status reserve_blocks(ig_session *session) {
+    ig_staged *staged = session->staged;
     if (staged->end <= staged->size) {
         return IG_OK;
     }
@@ -168,11 +174,7 @@ static ig_status reserve_blocks(ig_session *session) {
                               ig_memory_refusal(&session->memory, size), size);
     }
     staged->size = size;
-    void *pinned = NULL;
-    IG_TRY(ig_cuda_enter(gpu, subject, &session->message));
-    int error = gpu->driver.pinned_alloc(&pinned, size);
-    staged->pinned = error ? NULL : pinned;
-    ig_status status = ig_cuda_leave(gpu, error, subject, &session->message);
+    ig_status status = pin_block(session, size);
     if (status != IG_OK) {
         free_blocks(session);
     }
