@@ -587,6 +587,9 @@ static ig_status make_part(void *arguments) {
     if (t->part == IG_TRAIN_STEP) {
         tell_of_inference(t);
     }
+    if (t->part != IG_TRAIN_STEP) {
+        ig_train_drop_nothing(t);
+    }
     add_arguments(t);
     IG_TRY(open_weights(t));
     IG_TRY(ig_passes_run(t->module, &t->passes, ig_pipeline_clean));
@@ -602,6 +605,7 @@ static ig_status make_part(void *arguments) {
     }
     if (t->part == IG_TRAIN_STEP) {
         add_states(t);
+        ig_train_number_draws(t);
     }
     find_arguments(t);
     IG_TRY(build_part(t));

@@ -62,6 +62,13 @@ void ig_train_join_rows(ig_training *t, ig_train_weight *w, ig_value **next);
 /* The gradient within the optimizer's max_gradient. */
 ig_value *ig_train_clamp(ig_training *t, const ig_train_weight *w, ig_value *g);
 
+/* ---- draws.c ---- */
+
+/* For parts that try the model: dropouts give what they are given. */
+void ig_train_drop_nothing(ig_training *t);
+/* For a step: draws are by its number, and the rank. */
+void ig_train_number_draws(ig_training *t);
+
 /* ---- ranks.c ---- */
 
 /* Tables become this rank's parts of them, by the plan, which are trained in their

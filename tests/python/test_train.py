@@ -187,6 +187,72 @@ class Torch(unittest.TestCase):
         for parameter, old in zip(self.net.parameters(), before):
             self.assertTrue(torch.equal(parameter, old))
 
+    def dropping(self, ratio, lr=0.01, threads=1):
+        torch.manual_seed(3)
+        net = torch.nn.Sequential(torch.nn.Linear(8, 64), torch.nn.BatchNorm1d(64), torch.nn.ReLU(),
+                                  torch.nn.Dropout(ratio), torch.nn.Linear(64, 1))
+        x, y = torch.randn(64, 8), torch.randn(64, 1)
+        return net, x, y, train.Trainer(net, "mse:=label", {"*": train.sgd(lr=lr)},
+                                        example_inputs=(x,), threads=threads)
+
+    def test_dropout_draws_by_the_number_of_the_step(self):
+        _, x, y, trainer = self.dropping(0.25)
+        losses = [trainer.step(x, y) for _ in range(6)]
+        _, x, y, other = self.dropping(0.25, threads=3)
+        self.assertEqual(losses, [other.step(x, y) for _ in range(6)])
+        _, x, y, begun = self.dropping(0.25)
+        first = [begun.step(x, y) for _ in range(2)]
+        kept = begun.state_dict()
+        _, x, y, resumed = self.dropping(0.25)
+        resumed.load_state_dict(kept)
+        self.assertEqual(losses, first + [resumed.step(x, y) for _ in range(4)])
+        _, x, y, still = self.dropping(0.25, lr=0)
+        self.assertEqual(len({still.step(x, y) for _ in range(6)}), 6)
+
+    def test_nothing_is_dropped_where_a_model_is_tried(self):
+        net, x, y, trainer = self.dropping(0.5)
+        for _ in range(3):
+            trainer.step(x, y)
+        self.assertEqual(int(net[1].num_batches_tracked), 3)
+        net.eval()
+        with torch.no_grad():
+            want = net(x)
+        torch.testing.assert_close(torch.from_numpy(trainer.predict(x)), want, rtol=0, atol=1e-6)
+        loss = torch.nn.functional.mse_loss(want, y).item()
+        self.assertAlmostEqual(trainer.evaluate(x, y)[0], loss, delta=1e-6)
+
+    def test_all_or_nothing_dropped(self):
+        net, x, y, trainer = self.dropping(1.0)
+        trainer.step(x, y)
+        self.assertTrue(all(torch.isfinite(p).all() for p in net.parameters()))
+        torch.manual_seed(3)
+        net, x, y, trainer = self.dropping(0.0)
+        eager = copy.deepcopy(net)
+        sgd = torch.optim.SGD(eager.parameters(), lr=0.01)
+        for _ in range(5):
+            loss = torch.nn.functional.mse_loss(eager(x), y)
+            sgd.zero_grad()
+            loss.backward()
+            sgd.step()
+            self.assertAlmostEqual(trainer.step(x, y), loss.item(), delta=1e-6)
+        torch.testing.assert_close(net[1].running_var, eager[1].running_var, rtol=0, atol=1e-6)
+
+    def test_shares_are_kept(self):
+        class Dropped(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.w = torch.nn.Parameter(torch.ones(1000))
+
+            def forward(self, x):
+                y, kept = torch.native_dropout(x * self.w, 0.2, True)
+                return torch.where(kept, y, 0.0)
+
+        x = torch.ones(100, 1000)
+        trainer = train.Trainer(Dropped(), "sum:", {"*": train.sgd(lr=0)},
+                                example_inputs=(x,))
+        self.assertAlmostEqual(trainer.step(x) / 100000, 1, delta=0.01)
+        self.assertEqual(trainer.evaluate(x)[0], 100000)
+
 
 if __name__ == "__main__":
     unittest.main()

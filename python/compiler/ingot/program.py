@@ -122,13 +122,14 @@ def _tqdm_progress():
     return tell
 
 
-def _export(module, example_inputs, dynamic_shapes):
+def _export(module, example_inputs, dynamic_shapes, is_trained=False):
     import torch
     if example_inputs is None:
         raise TypeError("an nn.Module is exported with example_inputs=(x, …)")
     args = example_inputs if isinstance(example_inputs, tuple) else (example_inputs,)
     was_training = module.training
-    module.eval()
+    if not is_trained:
+        module.eval()
     try:
         with torch.no_grad():
             return torch.export.export(module, args, dynamic_shapes=dynamic_shapes)
@@ -188,13 +189,15 @@ def _file_of(model):
                     f"ExportedProgram, not {type(model).__name__}")
 
 
-def _source_of(model, example_inputs, dynamic_shapes, inputs):
-    """Any model with what is said of its inputs, as keywords of _compiler."""
+def _source_of(model, example_inputs, dynamic_shapes, inputs, is_trained=False):
+    """Any model with what is said of its inputs, as keywords of _compiler.
+
+    A module to be trained is exported in the mode in which it is."""
     is_file = isinstance(model, (str, os.PathLike, bytes, bytearray, memoryview))
     torch = None if is_file else sys.modules.get("torch")
     if torch is not None and isinstance(model, torch.nn.Module) and not isinstance(
             model, torch.jit.ScriptModule):
-        model = _export(model, example_inputs, dynamic_shapes)
+        model = _export(model, example_inputs, dynamic_shapes, is_trained)
     if torch is not None and isinstance(model, torch.export.ExportedProgram):
         return {"data": _exported_bytes(model), "path": "<ExportedProgram>",
                 "inputs": list(inputs)}

@@ -198,7 +198,7 @@ class Trainer:
         self._source = None
         places = {}
         if not is_made:
-            self._source = _source_of(model, example_inputs, dynamic_shapes, inputs)
+            self._source = _source_of(model, example_inputs, dynamic_shapes, inputs, True)
             self._source.update(target=target, entry=entry, resource=resource, cache=cache)
             self._how = {"loss": loss, "optimizers": _optimizer_list(optimizers),
                          "clip_norm": clip_norm}
@@ -410,10 +410,10 @@ class Trainer:
 
 
 def _parameters_of(model):
-    """Of a torch module, parameters that a step can change where they are."""
+    """Of a torch module, parameters and buffers that a step can change where they are."""
     torch = sys.modules.get("torch")
     if torch is None or not isinstance(model, torch.nn.Module) or isinstance(
             model, torch.jit.ScriptModule):
         return {}
-    return {name: p for name, p in model.named_parameters()
+    return {name: p for name, p in [*model.named_parameters(), *model.named_buffers()]
             if p.device.type == "cpu" and p.is_contiguous()}

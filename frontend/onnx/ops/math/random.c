@@ -1,6 +1,7 @@
 /* Random numbers: drawn by Philox from the seed, the node's position, and the run;
  * elements that they drop.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "compose/dropout.h"
 #include "frontend/onnx/ops/hooks.h"
 
 #include <string.h>
@@ -95,30 +96,20 @@ ig_status ig_onnx_import_multinomial(ig_onnx_node *node) {
  * dropped. */
 static ig_status drop_elements(ig_onnx_node *node, ig_value *x, ig_value *training) {
     ig_expr *e = node->e;
-    const ig_type *type = x->type;
-    int64_t seed = ig_onnx_attr_int(node, "seed", 0);
-    ig_random_attrs attrs = { .dtype = IG_DT_f32,
-                              .shape = { type->dims, type->rank },
-                              .kind = IG_RANDOM_uniform,
-                              .seed = IG_SET(seed & UINT32_MAX),
-                              .number = IG_SET(node->builder->graph->op_count) };
-    ig_value *draw = ig_build_random(e, ig_build_run_number(e), attrs);
     ig_value *ratio = ig_onnx_in(node, 1) ? ig_onnx_scalar_input(node, 1)
                                           : ig_expr_number(e, IG_DT_f32, 0.5);
     ratio = ig_expr_cast(e, ratio, IG_DT_f32);
-    ig_value *zero = ig_expr_number(e, IG_DT_f32, 0);
+    ig_value *zero = ig_expr_number(e, IG_DT_f32, 0), *is_kept = NULL;
     ratio = training ? ig_build_where(e, training, ratio, zero) : ratio;
-    ig_value *is_kept = ig_build_ge(e, draw, ratio);
-    ig_value *wide = ig_expr_widen(e, x);
-    ig_value *scale = ig_build_recip(e, ig_expr_number_with(e, IG_OP_sub, 1, ratio));
-    wide = ig_build_mul(e, wide, ig_expr_like(e, scale, wide));
+    ig_dropout how = { .ratio = ratio,
+                       .seed = ig_onnx_attr_int(node, "seed", 0),
+                       .number = node->builder->graph->op_count };
+    ig_value *y = ig_compose_dropout(e, x, &how, &is_kept);
     IG_TRY(e->status);
-    ig_value *none = ig_expr_number(e, (ig_dtype)wide->type->dtype, 0);
     if (node->output_count > 1) {
         node->outputs[1] = is_kept;
     }
-    return ig_onnx_give(node,
-                        ig_expr_like(e, ig_build_where(e, is_kept, wide, none), x));
+    return ig_onnx_give(node, y);
 }
 
 /* Without training the input as it is; the mask is true everywhere. */

@@ -1,6 +1,7 @@
 /* Activations: arguments of the formulas in compose/activation.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "compose/activation.h"
+#include "compose/dropout.h"
 
 #include "frontend/torch/aten/aten.h"
 #include "frontend/torch/aten/quant.h"
@@ -183,12 +184,36 @@ ig_status ig_ts_op_logit(ig_ts_call *call) {
     return ig_aten_give(call, ig_compose_logit(call->e, read_float(call), eps));
 }
 
-/* The identity when not training. */
+static ig_value *drop_elements(ig_ts_call *call, ig_value **out_kept) {
+    double ratio = ig_aten_float(call, 1);
+    ig_dropout how = { .ratio = ig_expr_number(call->e, IG_DT_f32, ratio),
+                       .number = call->builder->graph->op_count };
+    return ig_compose_dropout(call->e, read_float(call), &how, out_kept);
+}
+
+/* dropout(input, p, train): the identity when not training; of features (variant 1),
+ * and to alpha, where training. */
 ig_status ig_ts_op_dropout(ig_ts_call *call) {
-    if (ig_aten_bool(call, 2) && ig_aten_float(call, 1) > 0) {
-        return ig_ts_fail(call, IG_UNSUPPORTED, "dropout in training mode");
+    if (!ig_aten_bool(call, 2) || ig_aten_float(call, 1) <= 0) {
+        return ig_ts_give_arg(call, 0, 0);
     }
-    return ig_ts_give_arg(call, 0, 0);
+    return call->row->variant == 0
+               ? ig_aten_give(call, drop_elements(call, NULL))
+               : ig_ts_fail(call, IG_UNSUPPORTED,
+                            "dropout of features, or to alpha, in training mode");
+}
+
+/* native_dropout(input, p, train): and which elements are kept */
+ig_status ig_ts_op_native_dropout(ig_ts_call *call) {
+    ig_value *x = ig_aten_tensor(call, 0), *kept = NULL;
+    IG_TRY(call->e->status);
+    bool is_training = ig_ts_is_none(call, 2) || ig_aten_bool(call, 2);
+    if (is_training && ig_aten_float(call, 1) > 0) {
+        ig_value *y = drop_elements(call, &kept);
+        return ig_aten_give2(call, y, kept);
+    }
+    kept = ig_expr_fill(call->e, IG_DT_bool, x->type->rank, x->type->dims, 1);
+    return ig_aten_give2(call, x, kept);
 }
 
 /* ---- softmax ---- */
