@@ -3,40 +3,42 @@
  *
  *   out[s, p] = sum over k of x[s, i(p), k] * x[s, j(p), k]
  *
+ * Whole blocks of samples have a sample in each lane (interact_lanes.c).  Samples that
+ * are left over are multiplied one by one, here; both ways make each element by the
+ * same chain over k, so a sample's results do not depend on its neighbours.
+ *
  * A sample's rows (27 x 64) are transposed into scratch memory, in squares of lanes x
  * lanes by shuffles, so that one vector holds column k of many rows j.  Then rows i are
  * multiplied in register tiles like a small matrix product, of which only the vectors
  * that some pair needs are computed: the lower triangle costs half of the square.
  * Pairs are grouped into runs (one i, consecutive j, consecutive p), a run is stored
- * as vectors.  Every element is one chain over k.
+ * as vectors.
  *
- *   grid       blocks of SAMPLES samples
+ *   grid       blocks of as many samples as a vector has lanes
  */
-#include "passes/lower/cpu/cpu.h"
+#include "passes/lower/cpu/interact.h"
 
 #include "base/checked.h"
 
 #include <assert.h>
 
-enum { SAMPLES = 4, MAX_VECTORS = 20, MAX_RUNS = 1024, MAX_LANES = 16 };
+enum { MAX_VECTORS = 20, MAX_RUNS = 1024 };
 
 typedef struct pair_run {
     int64_t row, column, place; /* i, first j, first p */
     int64_t count;
 } pair_run;
 
-typedef struct interact {
-    ig_lower *lower;
-    const ig_lower_operand *x, *out;
-    int64_t rows, depth;         /* F, D */
-    uint32_t lanes, row_vectors; /* vectors that hold column k of all rows */
-    int64_t padded;              /* row_vectors * lanes */
+typedef struct single {
+    ig_interact of;
+    uint32_t row_vectors; /* vectors that hold column k of all rows */
+    int64_t padded;       /* row_vectors * lanes */
     pair_run *runs;
     uint32_t run_count;
     uint32_t *width;    /* vectors needed of row i */
     ig_value *columns;  /* scratch [D up to lanes][padded]: transposed sample */
     ig_value *products; /* scratch [F][padded] */
-} interact;
+} single;
 
 /* ---- runs ---- */
 
@@ -57,18 +59,18 @@ static uint32_t find_runs(const int64_t *pairs, uint32_t count, int64_t rows,
 }
 
 /* A dot product has no order: the orientation with fewer runs is taken. */
-static void choose_runs(interact *t, const int64_t *pairs, uint32_t count) {
-    pair_run *plain = IG_NEW_ARRAY(t->lower->arena, pair_run, count);
-    pair_run *swapped = IG_NEW_ARRAY(t->lower->arena, pair_run, count);
-    uint32_t plain_count = find_runs(pairs, count, t->rows, false, plain);
-    uint32_t swapped_count = find_runs(pairs, count, t->rows, true, swapped);
+static void choose_runs(single *t, const int64_t *pairs, uint32_t count) {
+    pair_run *plain = IG_NEW_ARRAY(t->of.lower->arena, pair_run, count);
+    pair_run *swapped = IG_NEW_ARRAY(t->of.lower->arena, pair_run, count);
+    uint32_t plain_count = find_runs(pairs, count, t->of.rows, false, plain);
+    uint32_t swapped_count = find_runs(pairs, count, t->of.rows, true, swapped);
     bool swaps = swapped_count < plain_count;
     t->runs = swaps ? swapped : plain;
     t->run_count = swaps ? swapped_count : plain_count;
-    t->width = IG_NEW_ARRAY(t->lower->arena, uint32_t, (size_t)t->rows);
+    t->width = IG_NEW_ARRAY(t->of.lower->arena, uint32_t, (size_t)t->of.rows);
     for (uint32_t r = 0; r < t->run_count; r++) {
         const pair_run *run = &t->runs[r];
-        uint32_t need = (uint32_t)((run->column + run->count - 1) / t->lanes + 1);
+        uint32_t need = (uint32_t)((run->column + run->count - 1) / t->of.lanes + 1);
         uint32_t *width = &t->width[run->row];
         *width = need > *width ? need : *width;
     }
@@ -78,44 +80,44 @@ static void choose_runs(interact *t, const int64_t *pairs, uint32_t count) {
 
 /* Columns k … k + lanes of rows from `row` on, into scratch.  The next sample's are
  * asked for: one sample is multiplied in about the time that memory takes. */
-static void emit_square(const interact *t, ig_builder *b, ig_value *sample, int64_t row,
+static void emit_square(const single *t, ig_builder *b, ig_value *sample, int64_t row,
                         ig_value *k, ig_value *count) {
-    ig_value *square[MAX_LANES];
-    for (uint32_t i = 0; i < t->lanes; i++) {
-        bool is_there = row + i < t->rows;
-        ig_value *step = ig_lower_dim(t->lower, t->x->strides[1]);
+    ig_value *square[INTERACT_LANES];
+    for (uint32_t i = 0; i < t->of.lanes; i++) {
+        bool is_there = row + i < t->of.rows;
+        ig_value *step = ig_lower_dim(t->of.lower, t->of.x->strides[1]);
         ig_value *at = k_add(b, k_mul(b, step, k_i64(b, row + i)), k);
         if (is_there) {
-            ig_value *next = ig_lower_dim(t->lower, t->x->strides[0]);
+            ig_value *next = ig_lower_dim(t->of.lower, t->of.x->strides[0]);
             k_prefetch(b, sample, k_add(b, at, next), 1);
         }
-        square[i] = is_there ? k_load_count(b, sample, at, t->lanes, count)
-                             : k_const_vector(b, IG_DT_f32, t->lanes, 0.0);
+        square[i] = is_there ? k_load_count(b, sample, at, t->of.lanes, count)
+                             : k_const_vector(b, IG_DT_f32, t->of.lanes, 0.0);
     }
-    ig_cpu_transpose(b, square, t->lanes);
-    for (uint32_t i = 0; i < t->lanes; i++) {
+    ig_cpu_transpose(b, square, t->of.lanes);
+    for (uint32_t i = 0; i < t->of.lanes; i++) {
         ig_value *line = k_mul(b, k_add(b, k, k_i64(b, i)), k_i64(b, t->padded));
         k_store(b, square[i], t->columns, k_add(b, line, k_i64(b, row)));
     }
 }
 
-static void emit_transpose(const interact *t, ig_builder *b, ig_value *sample) {
-    int64_t whole = t->depth / t->lanes * t->lanes;
-    ig_value *step = k_i64(b, t->lanes);
+static void emit_transpose(const single *t, ig_builder *b, ig_value *sample) {
+    int64_t whole = t->of.depth / t->of.lanes * t->of.lanes;
+    ig_value *step = k_i64(b, t->of.lanes);
     k_loop loop = k_loop_open(b, k_i64(b, 0), k_i64(b, whole), step, NULL, 0);
-    for (int64_t row = 0; row < t->rows; row += t->lanes) {
+    for (int64_t row = 0; row < t->of.rows; row += t->of.lanes) {
         emit_square(t, &loop.b, sample, row, loop.index, NULL);
     }
     k_loop_close(&loop, NULL, 0);
-    for (int64_t row = 0; whole < t->depth && row < t->rows; row += t->lanes) {
-        emit_square(t, b, sample, row, k_i64(b, whole), k_i64(b, t->depth - whole));
+    for (int64_t row = 0; whole < t->of.depth && row < t->of.rows; row += t->of.lanes) {
+        emit_square(t, b, sample, row, k_i64(b, whole), k_i64(b, t->of.depth - whole));
     }
 }
 
 /* ---- products ---- */
 
 /* Rows first … first + count, each with its own number of vectors. */
-static void emit_rows(const interact *t, ig_builder *b, ig_value *sample, int64_t first,
+static void emit_rows(const single *t, ig_builder *b, ig_value *sample, int64_t first,
                       int64_t count) {
     ig_value *sums[K_CARRIED];
     uint32_t total = 0, widest = 0;
@@ -124,21 +126,21 @@ static void emit_rows(const interact *t, ig_builder *b, ig_value *sample, int64_
         widest = t->width[r] > widest ? t->width[r] : widest;
     }
     for (uint32_t i = 0; i < total; i++) {
-        sums[i] = k_const_vector(b, IG_DT_f32, t->lanes, 0.0);
+        sums[i] = k_const_vector(b, IG_DT_f32, t->of.lanes, 0.0);
     }
-    k_loop loop = k_loop_open(b, k_i64(b, 0), k_i64(b, t->depth), k_i64(b, 1), sums,
+    k_loop loop = k_loop_open(b, k_i64(b, 0), k_i64(b, t->of.depth), k_i64(b, 1), sums,
                               total);
     ig_builder *in = &loop.b;
     ig_value *line = k_mul(in, loop.index, k_i64(in, t->padded));
     ig_value *others[K_CARRIED];
     for (uint32_t v = 0; v < widest; v++) {
-        ig_value *at = k_add(in, line, k_i64(in, (int64_t)v * t->lanes));
-        others[v] = k_load(in, t->columns, at, t->lanes);
+        ig_value *at = k_add(in, line, k_i64(in, (int64_t)v * t->of.lanes));
+        others[v] = k_load(in, t->columns, at, t->of.lanes);
     }
-    ig_value *step = ig_lower_dim(t->lower, t->x->strides[1]);
+    ig_value *step = ig_lower_dim(t->of.lower, t->of.x->strides[1]);
     for (int64_t r = first, i = 0; r < first + count; r++) {
         ig_value *at = k_add(in, k_mul(in, step, k_i64(in, r)), loop.index);
-        ig_value *own = k_splat(in, k_load(in, sample, at, 1), t->lanes);
+        ig_value *own = k_splat(in, k_load(in, sample, at, 1), t->of.lanes);
         for (uint32_t v = 0; v < t->width[r]; v++, i++) {
             sums[i] = k_muladd(in, own, others[v], loop.carried[i]);
         }
@@ -146,26 +148,26 @@ static void emit_rows(const interact *t, ig_builder *b, ig_value *sample, int64_
     k_loop_close(&loop, sums, total);
     for (int64_t r = first, i = 0; r < first + count; r++) {
         for (uint32_t v = 0; v < t->width[r]; v++, i++) {
-            int64_t place = r * t->padded + (int64_t)v * t->lanes;
+            int64_t place = r * t->padded + (int64_t)v * t->of.lanes;
             k_store(b, loop.results[i], t->products, k_i64(b, place));
         }
     }
 }
 
 /* Sums that fit into registers beside one column of all rows and one own element. */
-static uint32_t tile_vectors(const interact *t) {
+static uint32_t tile_vectors(const single *t) {
     uint32_t beside = t->row_vectors + 2,
-             registers = t->lower->target->vector_registers;
+             registers = t->of.lower->target->vector_registers;
     uint32_t room = registers > beside + 4 ? registers - beside : 4;
     return room > MAX_VECTORS + 8 ? MAX_VECTORS + 8 : room;
 }
 
-static void emit_products(const interact *t, ig_builder *b, ig_value *sample) {
+static void emit_products(const single *t, ig_builder *b, ig_value *sample) {
     uint32_t room = tile_vectors(t);
-    for (int64_t first = 0; first < t->rows;) {
+    for (int64_t first = 0; first < t->of.rows;) {
         uint32_t total = t->width[first];
         int64_t next = first + 1;
-        while (next < t->rows && total + t->width[next] <= room) {
+        while (next < t->of.rows && total + t->width[next] <= room) {
             total += t->width[next++];
         }
         if (total) {
@@ -177,30 +179,28 @@ static void emit_products(const interact *t, ig_builder *b, ig_value *sample) {
 
 /* ---- runs to their places ---- */
 
-static void emit_run(const interact *t, ig_builder *b, const pair_run *run,
+static void emit_run(const single *t, ig_builder *b, const pair_run *run,
                      ig_value *out_row) {
     int64_t from = run->row * t->padded + run->column;
-    for (int64_t done = 0; done < run->count; done += t->lanes) {
+    for (int64_t done = 0; done < run->count; done += t->of.lanes) {
         int64_t left = run->count - done;
-        ig_value *count = left < (int64_t)t->lanes ? k_i64(b, left) : NULL;
-        ig_value *x = k_load_count(b, t->products, k_i64(b, from + done), t->lanes,
+        ig_value *count = left < (int64_t)t->of.lanes ? k_i64(b, left) : NULL;
+        ig_value *x = k_load_count(b, t->products, k_i64(b, from + done), t->of.lanes,
                                    count);
         ig_value *place = k_add(b, out_row, k_i64(b, run->place + done));
-        k_store_count(b, x, t->out->buffer, place, count);
+        k_store_count(b, x, t->of.out->buffer, place, count);
     }
 }
 
-static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
-    const interact *t = user;
-    ig_lower *lower = t->lower;
-    ig_value *samples = ig_lower_dim(lower, t->x->type->dims[0]);
-    ig_value *first = k_mul(b, tile, k_i64(b, SAMPLES));
-    ig_value *last = k_min(b, samples, k_add(b, first, k_i64(b, SAMPLES)));
+/* Samples first … last, one by one. */
+static void emit_samples(const single *t, ig_builder *b, ig_value *first,
+                         ig_value *last) {
+    const ig_interact *of = &t->of;
     k_loop loop = k_loop_open(b, first, last, k_i64(b, 1), NULL, 0);
     ig_builder *in = &loop.b;
-    ig_value *step = ig_lower_dim(lower, t->x->strides[0]);
-    ig_value *sample = k_offset(in, t->x->buffer, k_mul(in, loop.index, step));
-    ig_value *out_step = ig_lower_dim(lower, t->out->strides[0]);
+    ig_value *step = ig_lower_dim(of->lower, of->x->strides[0]);
+    ig_value *sample = k_offset(in, of->x->buffer, k_mul(in, loop.index, step));
+    ig_value *out_step = ig_lower_dim(of->lower, of->out->strides[0]);
     ig_value *out_row = k_mul(in, loop.index, out_step);
     emit_transpose(t, in, sample);
     emit_products(t, in, sample);
@@ -210,41 +210,62 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     k_loop_close(&loop, NULL, 0);
 }
 
+static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
+    const single *t = user;
+    ig_dim samples = t->of.x->type->dims[0];
+    ig_value *lanes = k_i64(b, t->of.lanes), *first = k_mul(b, tile, lanes);
+    ig_value *end = k_add(b, first, lanes), *total = ig_lower_dim(t->of.lower, samples);
+    int64_t count;
+    if (ig_dim_constant(t->of.lower->module, samples, &count) && count < t->of.lanes) {
+        emit_samples(t, b, first, total);
+        return;
+    }
+    k_if whole = k_if_open(b, k_compare(b, IG_OP_le, end, total), NULL, 0);
+    ig_interact_emit_lanes(&t->of, &whole.then, first);
+    emit_samples(t, &whole.other, first, total);
+    k_if_close(&whole, NULL, NULL);
+}
+
 /* ---- the schedule ---- */
 
-static bool is_supported(const interact *t) {
-    return t->x && t->x->type->dtype == IG_DT_f32 && ig_dim_is(t->x->strides[2], 1) &&
-           ig_dim_is(t->out->strides[1], 1) && t->row_vectors <= MAX_VECTORS &&
-           t->run_count <= MAX_RUNS;
+static bool is_supported(const single *t) {
+    const ig_interact *of = &t->of;
+    return of->x && of->x->type->dtype == IG_DT_f32 &&
+           ig_dim_is(of->x->strides[2], 1) && ig_dim_is(of->out->strides[1], 1) &&
+           t->row_vectors <= MAX_VECTORS && t->run_count <= MAX_RUNS;
 }
 
 ig_status ig_lower_cpu_interact(ig_lower *lower) {
     ig_op *anchor = ig_lower_anchor(lower, IG_OP_interact);
     assert(anchor && "the family's body has its anchor");
-    interact t = { .lower = lower,
-                   .x = ig_lower_input(lower, anchor, 0),
-                   .out = &lower->outs[0] };
     const ig_attr *pairs = &anchor->attrs[IG_interact_pairs];
-    bool is_known = t.x &&
-                    ig_dim_constant(lower->module, t.x->type->dims[1], &t.rows) &&
-                    ig_dim_constant(lower->module, t.x->type->dims[2], &t.depth);
+    single t = { .of = { .lower = lower,
+                         .x = ig_lower_input(lower, anchor, 0),
+                         .out = &lower->outs[0],
+                         .lanes = ig_lower_lanes(lower, IG_DT_f32),
+                         .pairs = pairs->as.ints,
+                         .pair_count = pairs->count } };
+    ig_interact *of = &t.of;
+    bool is_known = of->x &&
+                    ig_dim_constant(lower->module, of->x->type->dims[1], &of->rows) &&
+                    ig_dim_constant(lower->module, of->x->type->dims[2], &of->depth);
     if (!is_known) {
         return ig_lower_unsupported(lower, "an interaction of unknown size");
     }
-    t.lanes = ig_lower_lanes(lower, IG_DT_f32);
-    t.row_vectors = (uint32_t)((t.rows + t.lanes - 1) / t.lanes);
-    t.padded = (int64_t)t.row_vectors * t.lanes;
-    choose_runs(&t, pairs->as.ints, pairs->count);
+    t.row_vectors = (uint32_t)((of->rows + of->lanes - 1) / of->lanes);
+    t.padded = (int64_t)t.row_vectors * of->lanes;
+    choose_runs(&t, of->pairs, of->pair_count);
     if (!is_supported(&t)) {
         return ig_lower_unsupported(lower, "this form of interaction");
     }
-    int64_t depth = (t.depth + t.lanes - 1) / t.lanes * t.lanes;
+    int64_t depth = (of->depth + of->lanes - 1) / of->lanes * of->lanes;
     t.columns = ig_cpu_scratch(lower, depth * t.padded);
-    t.products = ig_cpu_scratch(lower, t.rows * t.padded);
-    ig_dim samples = t.x->type->dims[0];
-    lower->grid = ig_lower_ceil_div(lower, samples, SAMPLES);
+    t.products = ig_cpu_scratch(lower, of->rows * t.padded);
+    ig_interact_plan_lanes(of);
+    ig_dim samples = of->x->type->dims[0];
+    lower->grid = ig_lower_ceil_div(lower, samples, of->lanes);
     lower->cost = ig_lower_mul(lower, samples,
-                               ig_dim_of((int64_t)pairs->count * t.depth / 16));
+                               ig_dim_of((int64_t)of->pair_count * of->depth / 16));
     ig_lower_each_tile(lower, emit_tile, &t);
     return IG_OK;
 }

@@ -421,11 +421,26 @@ TEST(offsets_that_fall_are_reported_and_spoil_no_other_bag) {
 
 /* ---- interaction ---- */
 
+static void check_pairs(int64_t samples, int64_t rows, int64_t depth, const char *pairs,
+                        int64_t count) {
+    ig_arena arena;
+    ig_arena_init(&arena, NULL);
+    ig_writer text;
+    ig_writer_init(&text, &arena);
+    ig_put(
+        &text,
+        "module @t {\n  graph @main(%%x: f32[B, %lld, %lld]) -> (f32[B, %lld] \"y\") {\n"
+        "    %%0 = interact %%x {pairs = [%s]} : f32[B, %lld]\n    ret %%0\n  }\n}\n",
+        (long long)rows, (long long)depth, (long long)count, pairs, (long long)count);
+    lower_check(text.data, &samples, 2);
+    ig_arena_fini(&arena);
+}
+
+/* The lower triangle. */
 static void check_interaction(int64_t samples, int64_t rows, int64_t depth) {
     ig_arena arena;
     ig_arena_init(&arena, NULL);
-    ig_writer text, pairs;
-    ig_writer_init(&text, &arena);
+    ig_writer pairs;
     ig_writer_init(&pairs, &arena);
     int64_t count = 0;
     for (int64_t i = 0; i < rows; i++) {
@@ -433,13 +448,7 @@ static void check_interaction(int64_t samples, int64_t rows, int64_t depth) {
             ig_put(&pairs, "%s%lld", count++ ? ", " : "", (long long)(i * rows + j));
         }
     }
-    ig_put(
-        &text,
-        "module @t {\n  graph @main(%%x: f32[B, %lld, %lld]) -> (f32[B, %lld] \"y\") {\n"
-        "    %%0 = interact %%x {pairs = [%s]} : f32[B, %lld]\n    ret %%0\n  }\n}\n",
-        (long long)rows, (long long)depth, (long long)count, pairs.data,
-        (long long)count);
-    lower_check(text.data, &samples, 2);
+    check_pairs(samples, rows, depth, pairs.data, count);
     ig_arena_fini(&arena);
 }
 
@@ -449,6 +458,17 @@ TEST(lower_triangles) {
     check_interaction(1, 2, 1);
     check_interaction(0, 9, 16);
     check_interaction(9, 33, 20);
+    check_interaction(16, 9, 64);
+    check_interaction(41, 27, 24); /* whole blocks of every vector, and some left */
+    check_interaction(33, 6, 150); /* several parts of the depth, the last a thin one */
+}
+
+TEST(lower_any_pairs) {
+    /* Squares, both orders, and one pair more often than a block has sums. */
+    check_pairs(35, 4, 17, "0, 1, 4, 5, 10, 15, 3, 12", 8);
+    check_pairs(16, 2, 3,
+                "1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1",
+                23);
 }
 
 /* ---- FBGEMM's results ---- */
@@ -516,4 +536,4 @@ UNIT_SUITE(cpu_lower_bag, quantised_rows_are_weighted,
            bags_that_lie_apart_are_prefetched,
            offsets_that_fall_are_reported_and_spoil_no_other_bag,
            tables_of_different_dims_in_one_launch, one_id_a_row_and_fixed_lengths,
-           an_id_out_of_range_is_reported, lower_triangles)
+           an_id_out_of_range_is_reported, lower_triangles, lower_any_pairs)
