@@ -271,6 +271,11 @@ ig_status ig_onnx_level_ranks(ig_onnx_node *node, ig_builder *builders,
 /* Refuses what could tell which rank such a result has.  The graph must be whole. */
 ig_status ig_onnx_check_ranks(ig_onnx_import *import);
 
+/* Can output `i` of the body, of this type, be stacked along a new axis?  It says why
+ * not: UNSUPPORTED where the run decides its rank. */
+ig_status ig_onnx_check_stacked(const ig_onnx_node *node, uint32_t i,
+                                const ig_type *type);
+
 /* The item type of a sequence of items of both types, where their ranks differ; else
  * NULL. */
 const ig_type *ig_onnx_any_item(const ig_onnx_import *import, const ig_type *a,

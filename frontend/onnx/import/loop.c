@@ -364,12 +364,7 @@ static ig_status type_results(ig_onnx_loop *loop) {
     dims[0] = loop->stacked_count ? count_trips(loop) : ig_dim_of(0);
     for (uint32_t i = 0; i < loop->stacked_count; i++) {
         const ig_type *type = loop->yields[1 + loop->carried_count + i]->type;
-        if (type->kind != IG_TENSOR || type->rank >= IG_TENSOR_RANK) {
-            return ig_onnx_fail(
-                loop->node, IG_INVALID,
-                "scan output %u is not a tensor of fewer than %d dimensions", i,
-                IG_TENSOR_RANK);
-        }
+        IG_TRY(ig_onnx_check_stacked(loop->node, i, type));
         give_outside(loop, type, dims + 1);
         ig_value_retype(&loop->op->results[loop->carried_count + i],
                         ig_type_with_dims(module, type, type->rank + 1, dims));

@@ -129,6 +129,23 @@ static ig_status check_reader(readers *r, const ig_value *value, const ig_use *u
                       name ? name : "", is_output ? "an output" : "which it reads");
 }
 
+ig_status ig_onnx_check_stacked(const ig_onnx_node *node, uint32_t i,
+                                const ig_type *type) {
+    if (type->kind == IG_ANY) {
+        return ig_onnx_fail(node, IG_UNSUPPORTED,
+                            "output %u of the body has a rank that the run decides; it "
+                            "cannot be stacked",
+                            i);
+    }
+    if (type->kind != IG_TENSOR || type->rank >= IG_TENSOR_RANK) {
+        return ig_onnx_fail(
+            node, IG_INVALID,
+            "output %u of the body is not a tensor of fewer than %d dimensions", i,
+            IG_TENSOR_RANK);
+    }
+    return IG_OK;
+}
+
 ig_status ig_onnx_check_ranks(ig_onnx_import *import) {
     readers r = { .import = import };
     ig_map_init(&r.seen, import->arena);

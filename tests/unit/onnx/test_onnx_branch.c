@@ -199,6 +199,49 @@ TEST(a_reader_of_any_rank_is_refused) {
 }
 END_TEST
 
+/* z = Loop(2) { item }, of what is outside. */
+static void stack_twice(const char *item) {
+    onnx_initializer(&model, onnx_tensor(&model, "trips", ONNX_I64, 0, NULL,
+                                         (const int64_t[]){ 2 }));
+    Onnx__GraphProto *main = model.graph, *body = onnx_graph(&model, "body");
+    model.graph = body;
+    onnx_formal(&model, "trip");
+    onnx_formal(&model, "more");
+    onnx_node(&model, "Identity", "more", "next");
+    onnx_node(&model, "Identity", item, "item");
+    onnx_output(&model, "next");
+    onnx_output(&model, "item");
+    model.graph = main;
+    onnx_attr_g(&model, onnx_node(&model, "Loop", "trips,", "z"), "body", body);
+    onnx_output(&model, "z");
+}
+
+TEST(a_loop_stacks_in_both_branches) {
+    for (int go = 0; go < 2; go++) {
+        begin_choice("go", "one", "x");
+        stack_twice("y");
+        ig_tensor out;
+        CHECK_OK(run_choice(go, &out));
+        CHECK_INT(out.rank, go ? 1 : 3);
+        CHECK_INT(out.dims[0], 2);
+        end();
+    }
+}
+END_TEST
+
+TEST(a_scan_output_of_any_rank_is_refused) {
+    begin_choice("go", "one", "x");
+    onnx_attr_i(&model, onnx_node(&model, "Cast", "go", "at"), "to", ONNX_I64);
+    onnx_node(&model, "SequenceConstruct", "x,one", "s");
+    onnx_node(&model, "SequenceAt", "s,at", "i");
+    stack_twice("i");
+    ig_tensor out;
+    CHECK_STATUS(run_choice(false, &out), IG_UNSUPPORTED);
+    CHECK_MSG(strstr(run.why, "has a rank that the run decides"), "%s", run.why);
+    end();
+}
+END_TEST
+
 /* A result of two ranks that nothing reads is no reason to refuse the model. */
 TEST(an_unread_result_may_have_two_ranks) {
     begin_choice("go", "one", "x");
@@ -237,5 +280,6 @@ UNIT_SUITE(onnx_branch, a_rank_that_nothing_sees_may_differ,
            an_output_has_the_rank_of_the_branch,
            an_item_of_a_list_of_ranks_is_an_output,
            two_ranks_behind_two_choices_are_refused_in_words,
-           a_reader_of_any_rank_is_refused, an_unread_result_may_have_two_ranks,
+           a_reader_of_any_rank_is_refused, a_scan_output_of_any_rank_is_refused,
+           a_loop_stacks_in_both_branches, an_unread_result_may_have_two_ranks,
            a_constant_decides_which_branch_there_is)

@@ -225,11 +225,7 @@ static ig_status give_batch(ig_onnx_node *node, ig_op *op, ig_dim batch,
     for (uint32_t i = 0; i < node->output_count; i++) {
         const ig_type *type = node->outputs[i]->type;
         ig_dim dims[IG_TENSOR_RANK] = { batch };
-        if (type->kind != IG_TENSOR || type->rank >= IG_TENSOR_RANK) {
-            return ig_onnx_fail(node, IG_INVALID,
-                                "output %u is not a tensor of fewer than %d dimensions",
-                                i, IG_TENSOR_RANK);
-        }
+        IG_TRY(ig_onnx_check_stacked(node, i, type));
         for (uint32_t d = 0; d < type->rank; d++) {
             bool is_own = ig_dim_mentions_since(module, type->dims[d], first_symbol);
             dims[d + 1] = is_own ? ig_onnx_symbol(node->import, "scan",
