@@ -1,11 +1,13 @@
 /* Turns of calls, failures on request, counts.  SPDX-License-Identifier: Apache-2.0 */
 #include "state.h"
 
+#include <execinfo.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SHOWN __attribute__((visibility("default")))
 
@@ -137,6 +139,10 @@ static bool is_to_fail(const char *name) {
         return false;
     }
     failure.has_come = true;
+    if (getenv("INGOT_STAND_IN_TRACE")) {
+        void *frames[32];
+        backtrace_symbols_fd(frames, backtrace(frames, 32), STDERR_FILENO);
+    }
     return true;
 }
 

@@ -8,11 +8,21 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-static int captures; /* that are open, and of the modes that forbid waiting */
+enum { OF_ALL_THREADS, OF_THIS_THREAD, RELAXED }; /* CUstreamCaptureMode */
 
 bool is_capturing(void) {
-    return captures > 0;
+    for (object *o = objects; o; o = o->next) {
+        const capture *c = o->kind == OBJECT_STREAM ? ((stream *)(void *)o)->capture
+                                                    : NULL;
+        bool counts_here = c && (c->mode == OF_ALL_THREADS ||
+                                 (c->mode == OF_THIS_THREAD && c->thread == gettid()));
+        if (counts_here) {
+            return true;
+        }
+    }
+    return false;
 }
 
 void break_captures(void) {
@@ -147,17 +157,17 @@ int capture_wait(stream *s, const event *e) {
 EXPORT_CALL(cuStreamBeginCapture_v2, (void *handle, int mode), (handle, mode),
             IN_CONTEXT) {
     stream *s = find_stream(handle);
-    if (!s || mode < 0 || mode > 2) {
+    if (!s || mode < 0 || mode > RELAXED) {
         return s ? INVALID_VALUE : INVALID_HANDLE;
     }
     if (s == s->base.context->null_stream || s->capture) {
         return s->capture ? INVALID_VALUE : CAPTURE_UNSUPPORTED;
     }
     counts.captures++;
-    captures += mode != 2; /* relaxed */
     s->capture = calloc(1, sizeof *s->capture);
     *s->capture =
         (capture){ .graph = make_graph(), .origin = s, .mode = mode, .streams = 1 };
+    s->capture->thread = gettid();
     s->frontier = calloc(MOST_NODES, 1);
     return SUCCESS;
 }
@@ -177,7 +187,6 @@ static bool is_joined(const capture *c) {
 }
 
 static void leave_capture(capture *c) {
-    captures -= c->mode != 2;
     for (object *o = objects; o; o = o->next) {
         stream *s = (stream *)(void *)o;
         event *e = (event *)(void *)o;

@@ -9,6 +9,7 @@
  *     INGOT_STAND_IN_DEVICES=N       1 where it is not set; 0: no device
  *     INGOT_STAND_IN_FAIL=[CALL:]N[:ERROR]  the Nth call (of CALL) fails, from 1, by
  *                                    OUT_OF_MEMORY where ERROR is not said
+ *     INGOT_STAND_IN_TRACE=1         who made the call that failed, on stderr
  *     INGOT_STAND_IN_COUNTS=FILE     counts are added to it at the end of the process
  *     INGOT_STAND_IN_CACHE=FOLDER    compiled texts are kept there
  */

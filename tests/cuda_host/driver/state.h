@@ -172,6 +172,7 @@ typedef struct capture {
     graph *graph;
     struct stream *origin;
     int mode;
+    int thread; /* that has begun it */
     bool is_broken;
     unsigned streams; /* that are in it */
 } capture;

@@ -14,7 +14,7 @@
 /* What C++ leaves open ends the kernel: a GPU faults on misaligned elements, and may do
  * anything where integers overflow. */
 static const char flags[] =
-    "-std=c++17 -O0 -w -fPIC -shared -ffp-contract=off -fno-exceptions -fno-rtti "
+    "-std=c++17 -O1 -w -fPIC -shared -ffp-contract=off -fno-exceptions -fno-rtti "
     "-U_FORTIFY_SOURCE -fsanitize=undefined -fsanitize-undefined-trap-on-error "
     "-include " INGOT_SOURCE_DIR "/tests/cuda_host/shim/shim.h";
 

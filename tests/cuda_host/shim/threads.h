@@ -35,7 +35,7 @@ struct shim_thread {
     jmp_buf at;
     bool is_begun; /* there is something at `at` */
     shim_state state;
-    void *place;   /* of the barrier that it waits at */
+    int line;      /* of the barrier that it waits at */
     unsigned mask; /* of the lanes that it waits for */
     unsigned turn; /* of exchanges */
     unsigned copies, group;
@@ -79,8 +79,8 @@ static void shim_give_way(shim_state state) {
     }
 }
 
-__attribute__((noinline)) static void shim_wait_block() {
-    shim_self->place = __builtin_return_address(0);
+static void shim_wait_block(int line) {
+    shim_self->line = line;
     shim_give_way(SHIM_AT_BLOCK);
 }
 
@@ -192,7 +192,7 @@ static shim_end shim_look(bool *out_is_ended) {
             return SHIM_STUCK;
         }
         bool is_same = t->state == first->state &&
-                       (*out_is_ended || t->place == first->place);
+                       (*out_is_ended || t->line == first->line);
         if (!is_same) {
             return SHIM_DIVERGED;
         }
