@@ -16,7 +16,8 @@ bool may_be_left;
 
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t random_state = 1;
-static bool is_late; /* seed 0: nothing is done before something waits */
+static bool is_late; /* nothing is done before something waits */
+static int favoured; /* streams: 0 none, 1 those made last, 2 those made first */
 
 static struct {
     char call[64]; /* "": any */
@@ -49,7 +50,12 @@ uint64_t draw(uint64_t bound) {
 SHOWN void stand_in_seed(uint64_t seed);
 SHOWN void stand_in_seed(uint64_t seed) {
     random_state = seed * 0x9e3779b97f4a7c15u + 1;
-    is_late = seed == 0;
+    is_late = seed % 2 == 0;
+    favoured = (int)(seed / 2 % 3);
+}
+
+unsigned choose(unsigned count) {
+    return favoured == 0 ? (unsigned)draw(count) : favoured == 1 ? 0 : count - 1;
 }
 
 SHOWN void stand_in_get_counts(stand_in_counts *out);

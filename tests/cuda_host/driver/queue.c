@@ -179,7 +179,7 @@ bool step(void) {
         return false;
     }
     time_now++;
-    do_first(ready[draw(count)]);
+    do_first(ready[choose(count)]);
     return true;
 }
 

@@ -3,7 +3,9 @@
  *
  * For programs that are started, the same by environment variables:
  *
- *     INGOT_STAND_IN_SEED=N          the order of late work; 0: as late as may be
+ *     INGOT_STAND_IN_SEED=N          the order of work; even: as late as may be; by
+ *                                    threes of N / 2: any stream, or the newest or
+ *                                    the oldest one that can go on
  *     INGOT_STAND_IN_MEMORY=BYTES    the device's memory (4 GiB)
  *     INGOT_STAND_IN_CAPABILITY=8.0  9.0 where it is not set
  *     INGOT_STAND_IN_DEVICES=N       1 where it is not set; 0: no device

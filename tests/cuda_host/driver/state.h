@@ -192,6 +192,8 @@ enum { MOST_NODES = 4096, NON_BLOCKING = 1 };
 extern stand_in_counts counts;
 extern bool may_be_left;
 uint64_t draw(uint64_t bound);
+/* One of so many streams, the newest first, whose work may be done. */
+unsigned choose(unsigned count);
 /* A line on stderr. */
 __attribute__((format(printf, 1, 2))) void say(const char *format, ...);
 int64_t told(const char *variable, int64_t otherwise);
@@ -212,7 +214,6 @@ int end_call(int error);
     static int do_##name parameters
 
 /* ---- api_context.c ---- */
-
 void get_capability(int *out_major, int *out_minor); /* 9 and 0 */
 
 /* ---- objects.c ---- */
