@@ -8,7 +8,8 @@
  *
  * A call without outputs.json did not return.  INGOT_CAPTURE_CALLS says how many calls
  * of a session are written (16).  What cannot be written ends the capture, not the
- * call, with a line on stderr.
+ * call, with a line on stderr.  INGOT_CAPTURE_EVERY=N: of N calls one is written, the
+ * first.
  */
 #include "runtime/session/session.h"
 
@@ -25,7 +26,9 @@ typedef struct capture {
     ig_capture verbs; /* first: called by the session */
     char folder[PATH_BYTES];
     size_t length; /* of the session's folder, in `folder` */
-    int calls, limit;
+    int calls, limit, every;
+    long seen;   /* calls, written or not */
+    bool is_due; /* the call at hand is written */
     bool has_failed;
 } capture;
 
@@ -201,11 +204,12 @@ static size_t enter_call(capture *c) {
 }
 
 static bool is_over(const capture *c, const ig_session *session) {
-    return c->has_failed || c->calls >= c->limit || !session->is_bound;
+    return c->has_failed || !c->is_due || c->calls >= c->limit || !session->is_bound;
 }
 
 static void before_call(ig_capture *verbs, const ig_session *session) {
     capture *c = (capture *)verbs;
+    c->is_due = c->seen++ % c->every == 0;
     size_t length = is_over(c, session) ? 0 : enter_call(c);
     if (!length) {
         return;
@@ -290,12 +294,12 @@ static void write_session(capture *c, const ig_capture_request *request) {
     close_file(c, file);
 }
 
-/* False: INGOT_CAPTURE_CALLS is no number of calls. */
-static bool read_call_limit(int *out_limit) {
-    const char *text = secure_getenv("INGOT_CAPTURE_CALLS");
+/* A number of the environment, at most `most`; false: it is none. */
+static bool read_number(const char *name, int otherwise, int most, int *out) {
+    const char *text = secure_getenv(name);
     bool is_set = text && *text;
-    long limit = is_set ? strtol(text, NULL, 10) : CALLS; /* LONG_MAX: as many */
-    *out_limit = limit > CALLS_MAX ? CALLS_MAX : (int)limit;
+    long number = is_set ? strtol(text, NULL, 10) : otherwise; /* LONG_MAX: as many */
+    *out = number > most ? most : (int)number;
     return !is_set || text[strspn(text, "0123456789")] == '\0';
 }
 
@@ -332,9 +336,11 @@ ig_status ig_capture_start(ig_capture_request *request, ig_capture **out_capture
         return IG_LIMIT;
     }
     c->verbs = (ig_capture){ before_call, after_call, close_capture };
-    if (!read_call_limit(&c->limit)) {
-        (void)snprintf(request->why, sizeof request->why,
-                       "INGOT_CAPTURE_CALLS is a number of calls");
+    if (!read_number("INGOT_CAPTURE_CALLS", CALLS, CALLS_MAX, &c->limit) ||
+        !read_number("INGOT_CAPTURE_EVERY", 1, INT32_MAX, &c->every) || c->every < 1) {
+        (void)snprintf(
+            request->why, sizeof request->why,
+            "INGOT_CAPTURE_CALLS and INGOT_CAPTURE_EVERY are numbers of calls");
         free(c);
         return IG_INVALID;
     }

@@ -250,9 +250,21 @@ static void serve_to_end(server *of, const sigset_t *signals) {
     log_event(LOG_INFO, "end", NULL, 0, "");
 }
 
+/* Sessions write calls down where the environment says so (docs/inspect.md). */
+static void begin_capture(const serve_settings *settings) {
+    char every[16];
+    if (settings->capture) {
+        snprintf(every, sizeof every, "%d", settings->capture_every);
+        setenv("INGOT_CAPTURE", settings->capture, 1);
+        setenv("INGOT_CAPTURE_EVERY", every, 1);
+        setenv("INGOT_CAPTURE_CALLS", "1000", 0);
+    }
+}
+
 int server_run(const serve_settings *settings) {
     static server it;
     sigset_t signals;
+    begin_capture(settings);
     it.settings = settings;
     log_from(settings->is_quiet ? LOG_WARNING : LOG_INFO);
     signal(SIGPIPE, SIG_IGN);

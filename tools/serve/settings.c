@@ -43,6 +43,8 @@ enum {
     OPTION_QUIET,
     OPTION_ISOLATE,
     OPTION_ISOLATE_MEMORY,
+    OPTION_CAPTURE,
+    OPTION_CAPTURE_EVERY,
     OPTION_HOST, /* from here on: of a worker */
     OPTION_PYTHON,
     OPTION_PRESET,
@@ -90,6 +92,9 @@ static const option_row rows[OPTION_COUNT] = {
     { "quiet", NULL, 0, 0, "log warnings and errors alone" },
     { "isolate", NULL, 0, 0, "run each model in a confined process of its own" },
     { "isolate-memory", "MB", 0, 1 << 24, "that it may write (0: no bound)" },
+    { "capture", "FOLDER", 0, 0,
+      "write runs there, as ingot replay reads them: clients' data (off)" },
+    { "capture-every", "N", 1, 1 << 30, "with --capture: of N runs one (1000)" },
     { "host", "NAME", 0, 0, "what this hardware is called (the machine's name)" },
     { "python", "PATH", 0, 0, "the Python whose packages are backends (python3)" },
     { "preset", "NAME=BACKEND,…", 0, 0, "backends of a name; default is there" },
@@ -206,6 +211,9 @@ static void set_text(serve_settings *to, int which, const char *text) {
     case OPTION_INSECURE:
         to->is_insecure = true;
         return;
+    case OPTION_CAPTURE:
+        to->capture = text;
+        return;
     case OPTION_NAME:
         to->models.name = text;
         return;
@@ -259,6 +267,9 @@ static void set_number(serve_settings *to, int which, int64_t number) {
     case OPTION_IDLE:
         to->limits.idle_ns = number * 1000000000;
         return;
+    case OPTION_CAPTURE_EVERY:
+        to->capture_every = (int)number;
+        return;
     case OPTION_DRAIN:
         to->drain_seconds = (int)number;
         return;
@@ -279,6 +290,7 @@ static void set_defaults(serve_settings *out, int argc) {
         .grpc_port = 8001,
         .loops = (size_t)(count < MAX_CPUS ? count : MAX_CPUS),
         .drain_seconds = 30,
+        .capture_every = 1000,
         .limits = { .body_bytes = 64 * MB,
                     .memory_bytes = (size_t)512 * MB,
                     .header_bytes = 32 << 10,

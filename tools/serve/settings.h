@@ -12,6 +12,8 @@ typedef struct serve_settings {
     size_t loops;
     int drain_seconds;
     key_files keys;
+    const char *capture;    /* folder of calls that are written down, or NULL */
+    int capture_every;      /* of so many runs one */
     bool is_insecure;       /* strangers may reach it: somebody else keeps them out */
     bool is_quiet;          /* warnings and errors alone are logged */
     bool has_shared_memory; /* clients may register memory of this machine */

@@ -1,7 +1,14 @@
 # A folder of models; servers end after three seconds.  SPDX-License-Identifier: Apache-2.0
 # ingot serve models/ --http-port 8000 --grpc-port 8001 => INGOT_CACHE_DIR=cache timeout --preserve-status -s TERM 3 ingot serve models/ --http-port 0 --grpc-port 0
 # ingot worker --grpc-port 8001 --python ~/venv/bin/python => INGOT_CACHE_DIR=cache timeout --preserve-status -s TERM 3 ingot worker --http-port 0 --grpc-port 0 --python /usr/bin/python3
+# ingot serve relu.ingot --quiet & => (INGOT_CACHE_DIR=cache timeout -s TERM 30 ingot serve relu.ingot --quiet --http-port 0 --grpc-port 0 >ports 2>/dev/null </dev/null &) ; for i in $(seq 300); do grep -q grpc ports && break; sleep 0.1; done; sleep 1; cat ports
+# curl -s 127.0.0.1:8000 => curl -sS --fail --retry 20 --retry-all-errors --retry-delay 1 $(head -n 1 ports)
+# --tls-cert server.pem --tls-key server.key --token-file tokens => --tls-cert server.pem --tls-key server.key --token-file tokens --http-port 0 --grpc-port 0
+# ingot serve models/ --address => INGOT_CACHE_DIR=cache timeout --preserve-status -s TERM 3 ingot serve models/ --address
 mkdir -p models/dlrm/3
+openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout server.key -out server.pem \
+    -days 2 -subj /CN=localhost 2>/dev/null
+echo one >tokens
 cat >relu.ig <<'MODEL'
 module @m {
   graph @main(%x: f32[B, 4]) -> (f32[B, 4] "y") {

@@ -6,6 +6,7 @@
 #include "tools/serve/model/join.h"
 #include "tools/serve/model/log.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -381,6 +382,21 @@ static void finish_request(request *what, served *ran) {
     }
 }
 
+/* Has a share of the runs compared with another version's, beside. */
+static void give_shadow(const runner *of, served *from, const ig_view *inputs,
+                        const ig_view *outputs) {
+    char words[WORDS], version[24];
+    call_status status;
+    if (!from->shadow || !shadow_wants(from->shadow, from->config.shadow_share)) {
+        return;
+    }
+    snprintf(version, sizeof version, "%lld", (long long)from->config.shadow);
+    served *with = catalog_find(of->lane->catalog, from->name, version, &status, words);
+    if (with) {
+        shadow_give(from->shadow, from, with, inputs, outputs);
+    }
+}
+
 static void tell_rows(request *what, const served *from) {
     if (from->stored) {
         what->stored = stored_counts(from->stored);
@@ -408,6 +424,7 @@ static bool run_alone(runner *of, request *what, int64_t begin, served **out_ran
         return request_fail(what, call_status_of_run(status), "model '%s': %s",
                             model->name, served_error(model, of->lane->number));
     }
+    give_shadow(of, model, what->views, outputs);
     return give_results(what, model, outputs) &&
            write_shared_results(what, of->lane->regions);
 }
@@ -476,6 +493,7 @@ static bool run_joined(runner *of, const batch *all) {
         count_run(of, model, all->rows);
         learn_cost(&model->counts[of->lane->number], clock_now() - begin, all->count,
                    true);
+        give_shadow(of, model, inputs, outputs);
         take_apart(of, all, begin);
     } else if (may_run) {
         served_release(model);

@@ -235,6 +235,39 @@ static void put_each(bytes *to, const catalog *list, int which) {
     }
 }
 
+static void put_shadow(bytes *to, const served *of, const char *what, uint64_t count) {
+    put_text(to, "ingot_shadow_runs_total");
+    put_labels(to, of);
+    put_format(to, ",shadow=\"%lld\",outcome=\"%s\"} %llu\n",
+               (long long)of->config.shadow, what, (unsigned long long)count);
+}
+
+static void put_shadows(bytes *to, const catalog *list) {
+    put_text(to, "# HELP ingot_shadow_runs_total Runs that a second version repeated.\n"
+                 "# TYPE ingot_shadow_runs_total counter\n");
+    for (size_t i = 0; i < list->count; i++) {
+        const served *of = list->rows[i].served;
+        if (of && of->shadow) {
+            shadow_counts counts = shadow_count(of->shadow);
+            put_shadow(to, of, "same", counts.compared - counts.different);
+            put_shadow(to, of, "different", counts.different);
+            put_shadow(to, of, "failed", counts.failed);
+            put_shadow(to, of, "passed_over", counts.passed_over);
+        }
+    }
+    put_text(to, "# HELP ingot_shadow_difference_max Largest |a - b| / max(1, |b|).\n"
+                 "# TYPE ingot_shadow_difference_max gauge\n");
+    for (size_t i = 0; i < list->count; i++) {
+        const served *of = list->rows[i].served;
+        if (of && of->shadow) {
+            double gap = shadow_count(of->shadow).max_gap;
+            put_text(to, "ingot_shadow_difference_max");
+            put_labels(to, of);
+            put_format(to, gap <= 1e300 ? "} %.9g\n" : "} +Inf\n", gap);
+        }
+    }
+}
+
 void describe_metrics(bytes *to, const catalog *list) {
     put_text(to, "# HELP ingot_requests_total Requests that ended.\n"
                  "# TYPE ingot_requests_total counter\n");
@@ -244,4 +277,5 @@ void describe_metrics(bytes *to, const catalog *list) {
                    metrics[m].help, metrics[m].name);
         put_each(to, list, m);
     }
+    put_shadows(to, list);
 }

@@ -261,13 +261,15 @@ static void end_exchange(void *user, struct MHD_Connection *connection, void **m
 /* The daemon, with TLS where there are certificates: each handshake shows the
  * newest. */
 static struct MHD_Daemon *start_daemon(http_door *door, int listener) {
-    const limits *most = door->lane->limits;
+    const limits *bounds = door->lane->limits;
     unsigned flags = MHD_USE_EPOLL | MHD_USE_TURBO | MHD_ALLOW_SUSPEND_RESUME;
     struct MHD_OptionItem options[] = {
         { MHD_OPTION_LISTEN_SOCKET, listener, NULL },
-        { MHD_OPTION_CONNECTION_LIMIT, (intptr_t)most->connections, NULL },
-        { MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)(most->idle_ns / 1000000000), NULL },
-        { MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)most->header_bytes / 2, NULL },
+        { MHD_OPTION_CONNECTION_LIMIT, (intptr_t)bounds->connections, NULL },
+        { MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)(bounds->idle_ns / 1000000000),
+          NULL },
+        { MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)bounds->header_bytes / 2,
+          NULL },
         { MHD_OPTION_END, 0, NULL },
     };
     return !keys_credentials(door->lane->ring)

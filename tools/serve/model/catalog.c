@@ -35,15 +35,20 @@ served *catalog_find(const catalog *in, const char *name, const char *version,
         return NULL;
     }
     const catalog_row *asleep = NULL;
+    served *beside = NULL; /* a version that is there to be compared */
     for (size_t i = first; i < first + count; i++) {
         const catalog_row *row = &in->rows[i];
         if (*version && row->version != number) {
             continue;
         }
-        if (row->is_ready) {
+        if (row->is_ready && (*version || row->served->config.shadow != row->version)) {
             return row->served;
         }
-        asleep = asleep ? asleep : row;
+        beside = row->is_ready && !beside ? row->served : beside;
+        asleep = asleep || row->is_ready ? asleep : row;
+    }
+    if (beside) {
+        return beside;
     }
     *out_status = asleep ? CALL_UNAVAILABLE : CALL_NOT_FOUND;
     if (asleep) {

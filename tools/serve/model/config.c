@@ -182,6 +182,20 @@ static bool read_stores(const json_t *root, model_config *out, char *words) {
     return true;
 }
 
+/* "ingot": { "shadow": { "version": 2, "share": 0.1 } } */
+static bool read_shadow(const json_t *root, model_config *out, char *words) {
+    const json_t *from = json_object_get(json_object_get(root, "ingot"), "shadow");
+    const json_t *share = json_object_get(from, "share");
+    out->shadow_share = share ? json_number_value(share) : 1;
+    bool is_good = !from || (json_is_object(from) && out->shadow_share > 0 &&
+                             out->shadow_share <= 1);
+    if (!is_good) {
+        return refuse_config(words, "ingot.shadow is not a version and a share of the "
+                                    "runs, above 0 and at most 1");
+    }
+    return read_number(from, "version", INT64_MAX, &out->shadow, words);
+}
+
 bool config_read(model_config *out, const char *text, size_t size, char words[WORDS]) {
     *out = (model_config){ .newest = 1 };
     json_error_t error;
@@ -197,7 +211,8 @@ bool config_read(model_config *out, const char *text, size_t size, char words[WO
            read_ports(out->json, "input", &out->inputs, &out->input_count, words) &&
            read_ports(out->json, "output", &out->outputs, &out->output_count, words) &&
            read_text(out->json, "default_model_filename", &out->file, words) &&
-           read_compiling(out->json, out, words) && read_stores(out->json, out, words);
+           read_compiling(out->json, out, words) &&
+           read_stores(out->json, out, words) && read_shadow(out->json, out, words);
 }
 
 void config_free(model_config *of) {

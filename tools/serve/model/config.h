@@ -54,6 +54,8 @@ typedef struct model_config {
     int64_t refresh;       /* ns after which rows are read again; 0: never */
     int64_t store_timeout; /* ns that a run waits for its rows */
     size_t row_memory;     /* bytes for rows of all tables; 0: the default */
+    int64_t shadow;        /* a version that is held against the answers; 0: none */
+    double shadow_share;   /* of the runs */
 } model_config;
 
 /* Reads it from text; `size` 0: all defaults.  False: the words say what is wrong and

@@ -246,6 +246,10 @@ served *served_open(const char *name, int64_t number, const char *path,
         return NULL;
     }
     settle_batch(of);
+    /* A shadow opens a session a run, and each would begin to write calls down. */
+    if (of->config.shadow && of->config.shadow != number && !getenv("INGOT_CAPTURE")) {
+        of->shadow = shadow_open();
+    }
     return of;
 }
 
@@ -255,6 +259,7 @@ void served_close(served *of) {
     }
     guest_close(of->guest);
     stored_close(of->stored);
+    shadow_close(of->shadow);
     ig_program_close(of->program);
     config_free(&of->config);
     free(of->sessions);

@@ -10,6 +10,7 @@
 
 #include "tools/serve/guest/guest.h"
 #include "tools/serve/model/config.h"
+#include "tools/serve/model/shadow.h"
 #include "tools/serve/model/statistics.h"
 #include "tools/serve/model/stored.h"
 
@@ -28,6 +29,7 @@ typedef struct served {
     guest *guest;           /* the process of the model, or NULL */
     stored_model *stored;   /* of tables in stores, or NULL */
     statistics *counts;     /* one a loop */
+    shadow *shadow;         /* where another version is held against it, or NULL */
     const char *platform;   /* "ingot", of the artifact; the program's otherwise */
     int64_t max_batch_size; /* rows that requests may be joined to; 0: none are */
     atomic_size_t users;    /* catalogs that list it */
