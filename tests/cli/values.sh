@@ -310,3 +310,7 @@ for target in cpu interpret; do
     holds "$target: of pads of one axis the last counts" \
         [ "$(tr -s '\n ' ' ' <"$tmp/sums")" = "y: f32[4, 1] 0 7 0 0 " ]
 done
+
+echo '{"x": [1]}' >"$tmp/inputs.json"
+check "inputs are a folder or an archive" 2 "name a folder of NAME.npy" \
+    "$ingot" run "$tmp/two.ig" --inputs "$tmp/inputs.json"

@@ -69,14 +69,14 @@ static int read_request(PyObject *args, PyObject *kwargs, request *out) {
                       .compile = { .size = sizeof out->compile },
                       .train = { .size = sizeof out->train } };
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "|$O&z#OzzzppppO&LOO&pzzOzOzdOO", names, take_path,
+            args, kwargs, "|$O&z#OzzzppppO&LOO&pzzOzOzdOOOO", names, take_path,
             &out->paths[0], &out->bytes, &out->size, &inputs, &out->import.entry,
             &out->import.resource, &out->compile.target, &isolate, &torch_empty, &clamp,
             &no_cache, take_path, &out->paths[1], &out->memory_limit, &progress,
             take_path, &out->paths[2], &reference, &out->stage, &out->format,
             &out->arguments, &out->train.loss, &optimizers, &out->part,
-            &out->train.clip_norm, &out->weights, &out->values,
-            &op_files, &libraries)) {
+            &out->train.clip_norm, &out->weights, &out->values, &op_files,
+            &libraries)) {
         return -1;
     }
     out->path = path_text(out->paths[0]);

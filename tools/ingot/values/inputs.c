@@ -95,6 +95,11 @@ static bool take_file(const model *m, call *with, size_t index, const char *fold
 static ig_status take_folder(const model *m, call *with, const char *folder) {
     ig_status status = IG_OK;
     DIR *opened = opendir(folder);
+    if (!opened && errno == ENOTDIR) {
+        complain(0, "--inputs %s: name a folder of NAME.npy and NAME.pb, or x.npz",
+                 folder);
+        return wrong_usage();
+    }
     if (!opened) {
         complain(0, "%s: cannot read: %s", folder, strerror(errno));
         return IG_IO;
