@@ -59,7 +59,7 @@ if(INGOT_LLVM_CONFIG)
     endforeach()
     set(llvm_wanted --link-shared --libs)
     if(INGOT_LLVM_STATIC) # the code generators that codegen/cpu initialises
-        set(llvm_wanted --link-static --libs x86 passes)
+        set(llvm_wanted --link-static --libs x86 aarch64 passes)
     endif()
     execute_process(COMMAND ${INGOT_LLVM_CONFIG} ${llvm_wanted}
                     OUTPUT_VARIABLE llvm_libs OUTPUT_STRIP_TRAILING_WHITESPACE)

@@ -68,7 +68,7 @@ static ig_status open_llvm(ig_context *context, const ig_backend **out_backend) 
 
 ig_status ig_driver_backend(ig_context *context, const ig_target *target,
                             const ig_backend **out_backend) {
-    if (target->family == IG_FAMILY_CPU) {
+    if (target->family != IG_FAMILY_GPU) {
         return open_llvm(context, out_backend);
     }
     *out_backend = &ig_backend_cuda;

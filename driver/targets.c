@@ -3,6 +3,7 @@
 #include "driver/targets.h"
 
 #include "ingot/runtime.h"
+#include "runtime/format.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -102,6 +103,10 @@ static ig_status add_level(ig_context *context, ig_str name, ig_target_list *out
 static ig_status add_item(ig_context *context, ig_str item, bool *is_cuda,
                           ig_target_list *out) {
     char room[64];
+    if (ig_str_is(item, IG_FAMILY_NAME_ARM64)) {
+        *is_cuda = false;
+        return add_all_of(context, IG_FAMILY_ARM64, out);
+    }
     bool is_family = ig_str_is(item, "cpu") || ig_str_is(item, "cuda");
     if (is_family || memchr(item.data, ':', item.size)) {
         *is_cuda = ig_str_starts(item, "cuda");

@@ -10,10 +10,10 @@
 #define KIB(n) ((n)*1024u)
 #define MIB(n) ((n)*1024u * 1024u)
 
-#define ANY_CPU                                                                      \
-    .family = IG_FAMILY_CPU, .line_bytes = 64, .has_packed_products = true,          \
-    .has_integer_products = true, .has_channels_last = true, .has_row_blocks = true, \
-    .has_checked_kernels = true
+#define ANY_PROCESSOR                                                            \
+    .line_bytes = 64, .has_packed_products = true, .has_integer_products = true, \
+    .has_channels_last = true, .has_row_blocks = true, .has_checked_kernels = true
+#define ANY_CPU .family = IG_FAMILY_CPU, ANY_PROCESSOR
 #define ANY_GPU                                                                  \
     .family = IG_FAMILY_GPU, .line_bytes = 128, .warp = 32, .has_threads = true, \
     .has_modules = true
@@ -84,6 +84,22 @@ static const ig_target cpu_v4_amx = {
     .l3_bytes = MIB(2),
 };
 
+/* ARMv8.2 with dot products and f16, as servers have since Neoverse N1: 64 KiB and
+ * 512 KiB a core. */
+static const ig_target arm64_neon = {
+    .name = "cpu-arm64:neon",
+    .level = "neon",
+    .family = IG_FAMILY_ARM64,
+    ANY_PROCESSOR,
+    .vector_bytes = 16,
+    .vector_registers = 32,
+    .has_fma = true,
+    .has_f16c = true,
+    .l1_bytes = KIB(64),
+    .l2_bytes = KIB(512),
+    .l3_bytes = MIB(1),
+};
+
 #define SM_80                                                             \
     ANY_GPU, .vector_bytes = 16, .vector_registers = 64, .has_fma = true, \
              .has_f16c = true, .l1_bytes = KIB(192), .l2_bytes = MIB(40), \
@@ -124,8 +140,9 @@ static const ig_target cuda_compute_90 = {
 };
 
 const ig_target *const ig_targets[] = {
-    &cpu_v2,     &cpu_v3,      &cpu_v4,          &cpu_v4_vnni,     &cpu_v4_amx,
-    &cuda_sm_80, &cuda_sm_90a, &cuda_compute_80, &cuda_compute_90, NULL,
+    &cpu_v2,          &cpu_v3,          &cpu_v4,     &cpu_v4_vnni,
+    &cpu_v4_amx,      &arm64_neon,      &cuda_sm_80, &cuda_sm_90a,
+    &cuda_compute_80, &cuda_compute_90, NULL,
 };
 
 /* CPU levels may be written without their family: "v3". */

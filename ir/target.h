@@ -5,10 +5,15 @@
 
 #include "base/str.h"
 
-typedef enum ig_family { IG_FAMILY_CPU, IG_FAMILY_GPU } ig_family;
+/* Whose plan a target's is: an artifact has one for each family. */
+typedef enum ig_family {
+    IG_FAMILY_CPU,   /* x86-64 */
+    IG_FAMILY_ARM64, /* aarch64 */
+    IG_FAMILY_GPU,
+} ig_family;
 
 typedef struct ig_target {
-    const char *name;  /* "cpu:v4-vnni", "cuda:sm_90a" */
+    const char *name;  /* "cpu:v4-vnni", "cpu-arm64:neon", "cuda:sm_90a" */
     const char *level; /* "v4-vnni", "sm_90a" */
     ig_family family;
     uint32_t vector_bytes;     /* 16, 32, 64 */

@@ -91,8 +91,8 @@ static bool install_filter(uint32_t self) {
         IS(IG_AUDIT_ARCH, 1, 0),
         KILL,
         LOAD(offsetof(struct seccomp_data, nr)),
-        IG_CALLS_ALLOWED(ALLOW_CALL) IG_CALLS_REFUSED(REFUSE_CALL)
-            IG_CALLS_REFUSED_OLD(REFUSE_CALL)
+        IG_CALLS_ALLOWED(ALLOW_CALL) IG_CALLS_ALLOWED_HERE(ALLOW_CALL)
+            IG_CALLS_REFUSED(REFUSE_CALL) IG_CALLS_REFUSED_OLD(REFUSE_CALL)
         /* Threads come by clone, whose flags can be looked at, and share all. */
         IS(SYS_clone3, 0, 1),
         REFUSE(ENOSYS),

@@ -46,7 +46,7 @@
                                     CALL(rt_sigprocmask) CALL(rt_sigreturn)           \
                                         CALL(sigaltstack) CALL(getrandom)             \
                                             CALL(getrusage) CALL(sysinfo) CALL(uname) \
-                                                CALL(restart_syscall) CALL(arch_prctl)
+                                                CALL(restart_syscall)
 
 /* Fail with EACCES, as if nothing were there: libraries look for files and go on. */
 #define IG_CALLS_REFUSED(CALL)                                                         \
@@ -57,11 +57,13 @@
         CALL(unlinkat) CALL(mkdirat) CALL(renameat2)
 
 #if defined(__x86_64__)
+#define IG_CALLS_ALLOWED_HERE(CALL) CALL(arch_prctl)
 #define IG_CALLS_REFUSED_OLD(CALL) \
     CALL(open)                     \
     CALL(access)                   \
     CALL(stat) CALL(lstat) CALL(readlink) CALL(unlink) CALL(mkdir) CALL(rename)
 #else
+#define IG_CALLS_ALLOWED_HERE(CALL)
 #define IG_CALLS_REFUSED_OLD(CALL)
 #endif
 

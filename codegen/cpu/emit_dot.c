@@ -36,7 +36,7 @@ static const dot_form forms[] = {
 static const dot_form *find_form(const ig_cpu_level *level, uint32_t lanes) {
     unsigned long width = strtoul(level->width, NULL, 10);
     for (size_t i = 0; i < IG_COUNT_OF(forms); i++) {
-        if (forms[i].lanes == lanes && forms[i].bits <= width) {
+        if (forms[i].lanes == lanes && forms[i].bits <= width && !level->is_arm64) {
             return &forms[i];
         }
     }
@@ -101,11 +101,34 @@ static LLVMValueRef dot_by_bytes(ig_cpu_emitter *e, LLVMValueRef x, LLVMValueRef
     return sum;
 }
 
+/* aarch64 multiplies bytes of one sign: x - 128 is signed, and 128 y, as twice 64 y, is
+ * added again.  Sums wrap, so all of it is exact. */
+static LLVMValueRef dot_of_signed(ig_cpu_emitter *e, LLVMValueRef x, LLVMValueRef y,
+                                  LLVMValueRef sum) {
+    enum { HALF = 64 };
+    LLVMBuilderRef b = e->builder;
+    LLVMTypeRef bytes = vector_of(e, IG_DT_i8, 4 * l_lanes(LLVMTypeOf(sum)));
+    LLVMTypeRef types[] = { LLVMTypeOf(sum), bytes };
+    x = LLVMBuildBitCast(b, x, bytes, L_UNNAMED);
+    y = LLVMBuildBitCast(b, y, bytes, L_UNNAMED);
+    x = LLVMBuildXor(b, x, l_int(bytes, INT8_MIN), L_UNNAMED);
+    LLVMValueRef factors[] = { x, l_int(bytes, HALF), l_int(bytes, HALF) };
+    for (size_t i = 0; i < IG_COUNT_OF(factors); i++) {
+        LLVMValueRef args[] = { sum, factors[i], y };
+        sum = l_intrinsic(b, "llvm.aarch64.neon.sdot", types, 2, args, 3);
+    }
+    return sum;
+}
+
 ig_status ig_cpu_emit_dot4(ig_cpu_emitter *e, const ig_op *op) {
     LLVMValueRef x = ig_cpu_operand(e, op, 0), y = ig_cpu_operand(e, op, 1);
     LLVMValueRef sum = ig_cpu_operand(e, op, 2);
     assert(ig_cpu_operand_dtype(op, 2) == IG_DT_i32 && "sums are of 32 bits");
-    const dot_form *form = find_form(e->level, ig_cpu_result_lanes(op));
+    uint32_t lanes = ig_cpu_result_lanes(op);
+    const dot_form *form = find_form(e->level, lanes);
+    if (e->level->is_arm64 && (lanes == 2 || lanes == 4)) {
+        return ig_cpu_set_result(e, op, dot_of_signed(e, x, y, sum));
+    }
     if (!form) {
         return ig_cpu_set_result(e, op, dot_by_bytes(e, x, y, sum));
     }

@@ -8,10 +8,11 @@
  *     .eh_frame .comment .note* .symtab …  dropped
  *
  * Code and its read-only data move together, so a reference relative to the place that
- * refers (PC32, and PLT32 to a symbol defined here) is final once the sections are laid
- * out.  Everything else - an undefined symbol, writable data, an absolute address -
- * would need a linker or the address of the mapping, and is a defect of whoever made
- * the object.  Offsets and sizes of the file are checked all the same.
+ * refers (PC32, and PLT32 to a symbol defined here; ADR and its like on aarch64) is
+ * final once the sections are laid out.  Everything else - an undefined symbol,
+ * writable data, an absolute address - would need a linker or the address of the
+ * mapping, and is a defect of whoever made the object.  Offsets and sizes of the file
+ * are checked all the same.
  */
 #include "codegen/cpu/image.h"
 
@@ -86,6 +87,56 @@ static ig_status lay_out(flattener *f) {
 
 /* ---- symbols and relocations ---- */
 
+/* How a relocation writes the distance to what it refers to: `bits` of it without its
+ * `shift` lowest, from bit `at` of a word on; of ADR (`is_split`) the two lowest bits
+ * are apart. */
+typedef struct relocation_form {
+    uint16_t machine;
+    uint32_t kind;
+    unsigned bits, shift, at;
+    bool is_split;
+} relocation_form;
+
+static const relocation_form forms[] = {
+    { EM_X86_64, R_X86_64_PC32, 32, 0, 0, false },
+    { EM_X86_64, R_X86_64_PLT32, 32, 0, 0, false },
+    { EM_AARCH64, R_AARCH64_PREL32, 32, 0, 0, false },
+    { EM_AARCH64, R_AARCH64_LD_PREL_LO19, 19, 2, 5, false },
+    { EM_AARCH64, R_AARCH64_ADR_PREL_LO21, 19, 2, 5, true },
+    { EM_AARCH64, R_AARCH64_CALL26, 26, 2, 0, false },
+    { EM_AARCH64, R_AARCH64_JUMP26, 26, 2, 0, false },
+};
+
+static const relocation_form *find_relocation(const ig_object *object, uint64_t kind) {
+    for (size_t i = 0; i < IG_COUNT_OF(forms); i++) {
+        if (forms[i].machine == object->machine && forms[i].kind == kind) {
+            return &forms[i];
+        }
+    }
+    return NULL;
+}
+
+/* False where the distance does not fit. */
+static bool write_distance(const relocation_form *form, char *at, int64_t distance) {
+    enum { LOW_BITS = 3, LOW_AT = 29 };
+    int64_t whole = distance >> form->shift;
+    int64_t end = (int64_t)1 << (form->bits - 1);
+    uint32_t word, mask = (uint32_t)((UINT64_C(1) << form->bits) - 1);
+    bool is_even = form->is_split || whole * ((int64_t)1 << form->shift) == distance;
+    if (whole < -end || whole >= end || !is_even) {
+        return false;
+    }
+    memcpy(&word, at, sizeof word);
+    word &= ~(mask << form->at);
+    word |= ((uint32_t)whole & mask) << form->at;
+    if (form->is_split) {
+        word &= ~((uint32_t)LOW_BITS << LOW_AT);
+        word |= ((uint32_t)distance & LOW_BITS) << LOW_AT;
+    }
+    memcpy(at, &word, sizeof word);
+    return true;
+}
+
 static ig_status apply_relocations(flattener *f, const section *target,
                                    const Elf64_Shdr *symbols, const Elf64_Rela *rela) {
     Elf64_Sym symbol;
@@ -94,8 +145,9 @@ static ig_status apply_relocations(flattener *f, const section *target,
                                 target->name);
     }
     const char *name = ig_object_symbol_name(f->object, symbols, &symbol);
-    uint64_t kind = ELF64_R_TYPE(rela->r_info);
-    if (kind != R_X86_64_PC32 && kind != R_X86_64_PLT32) {
+    const relocation_form *form = find_relocation(f->object,
+                                                  ELF64_R_TYPE(rela->r_info));
+    if (!form) {
         return ig_object_report(
             f->object, "it needs an address at run time, that of symbol", name);
     }
@@ -108,12 +160,10 @@ static ig_status apply_relocations(flattener *f, const section *target,
                                 target->name);
     }
     int64_t place = target->place + (int64_t)rela->r_offset, sum = 0;
-    if (!ig_add_i64(value - place, rela->r_addend, &sum) || sum != (int32_t)sum) {
-        return ig_object_report(f->object, "a distance does not fit 32 bits, to symbol",
-                                name);
+    if (!ig_add_i64(value - place, rela->r_addend, &sum) ||
+        !write_distance(form, f->image + place, sum)) {
+        return ig_object_report(f->object, "a distance is too large, to symbol", name);
     }
-    int32_t distance = (int32_t)sum;
-    memcpy(f->image + place, &distance, sizeof(distance));
     return IG_OK;
 }
 

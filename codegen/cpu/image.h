@@ -12,7 +12,7 @@ typedef struct ig_code_image {
     const ig_object *object; /* that it was made of, with the sections' places */
 } ig_code_image;
 
-/* Lays out the code and read-only data of an x86-64 ELF object and resolves what refers
+/* Lays out the code and read-only data of an ELF object and resolves what refers
  * from one to another.  `kernel` is for messages; `symbol` is the function to enter.
  * IG_INTERNAL, naming kernel and symbol, for whatever would need a linker. */
 ig_status ig_code_image_flatten(ig_context *context, const char *kernel, ig_str bytes,

@@ -1,12 +1,12 @@
-/* The table of x86-64 levels.
+/* The table of levels.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "codegen/cpu/level.h"
 
 #include <string.h>
 
 static const ig_cpu_level levels[] = {
-#define LEVEL(name, cpu, features, width, mask, fma, f16c, vnni, tiles) \
-    { name, cpu, features, width, mask, fma, f16c, vnni, tiles },
+#define LEVEL(name, cpu, features, width, mask, fma, f16c, vnni, tiles, arm64) \
+    { name, cpu, features, width, mask, fma, f16c, vnni, tiles, arm64 },
 #include "codegen/cpu/level.def"
 #undef LEVEL
 };

@@ -1,4 +1,4 @@
-/* The x86-64 levels: what LLVM may use, as fixed lists.
+/* The levels of x86-64 and aarch64: what LLVM may use, as fixed lists.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A level is part of every cache key and name, so its list never changes its meaning
@@ -25,6 +25,7 @@ typedef struct ig_cpu_level {
     const char *width;    /* prefer-vector-width, bits */
     ig_cpu_mask mask;
     bool has_fma, has_f16c, has_vnni, has_tiles;
+    bool is_arm64; /* with its dot products of signed bytes; else x86-64 */
 } ig_cpu_level;
 
 /* NULL when there is no such level. */

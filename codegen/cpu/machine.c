@@ -21,7 +21,10 @@
 
 static const char passes[] =
     "sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg";
-static const char triple[] = "x86_64-unknown-linux-gnu";
+
+static const char *triple_of(const ig_cpu_level *level) {
+    return level->is_arm64 ? "aarch64-unknown-linux-gnu" : "x86_64-unknown-linux-gnu";
+}
 
 static _Thread_local const char *kernel_at_work;
 
@@ -46,6 +49,10 @@ static void initialize_llvm(void) {
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
     disable_domain_reassignment();
     LLVMResetFatalErrorHandler();
     LLVMInstallFatalErrorHandler(stop_process);
@@ -108,8 +115,11 @@ static void park_target(const ig_cpu_level *level, LLVMTargetMachineRef target) 
 
 /* ---- life ---- */
 
+/* Images refer to their own places alone: by 32 bits on x86-64; on aarch64, whose
+ * common way depends on where pages begin, by the 21 bits of the tiny model. */
 static ig_status open_target(ig_cpu_machine *machine) {
     LLVMTargetRef target = NULL;
+    const char *triple = triple_of(machine->level);
     char *message = NULL;
     machine->target = take_parked(machine->level);
     if (machine->target) {
@@ -117,13 +127,15 @@ static ig_status open_target(ig_cpu_machine *machine) {
     }
     if (LLVMGetTargetFromTriple(triple, &target, &message)) {
         ig_status status = ig_error(&machine->context->diag, IG_UNSUPPORTED, NULL,
-                                    "LLVM has no x86-64 code generator: %s", message);
+                                    "LLVM has no code generator for %s: %s", triple,
+                                    message);
         LLVMDisposeMessage(message);
         return status;
     }
     machine->target = LLVMCreateTargetMachine(
         target, triple, machine->level->cpu, machine->level->features,
-        LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
+        LLVMCodeGenLevelDefault, LLVMRelocPIC,
+        machine->level->is_arm64 ? LLVMCodeModelTiny : LLVMCodeModelSmall);
     return IG_OK;
 }
 
@@ -181,7 +193,7 @@ void ig_cpu_machine_begin(ig_cpu_machine *machine, const ig_graph *kernel) {
     machine->kernel = kernel->name;
     kernel_at_work = kernel->name;
     machine->module = LLVMModuleCreateWithNameInContext(kernel->name, machine->llvm);
-    LLVMSetTarget(machine->module, triple);
+    LLVMSetTarget(machine->module, triple_of(machine->level));
     LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine->target);
     LLVMSetModuleDataLayout(machine->module, layout);
     LLVMDisposeTargetData(layout);

@@ -41,8 +41,9 @@ static ig_status read_header(ig_object *object, Elf64_Ehdr *header) {
     memcpy(header, bytes, sizeof(*header));
     if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
         header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_type != ET_REL ||
-        header->e_machine != EM_X86_64 || header->e_shentsize != sizeof(Elf64_Shdr)) {
-        return ig_object_report(object, "it is no relocatable x86-64 ELF file", NULL);
+        (header->e_machine != EM_X86_64 && header->e_machine != EM_AARCH64) ||
+        header->e_shentsize != sizeof(Elf64_Shdr)) {
+        return ig_object_report(object, "it is no relocatable ELF file of a CPU", NULL);
     }
     return IG_OK;
 }
@@ -55,6 +56,7 @@ static ig_status read_sections(ig_object *object, ig_arena *arena) {
     if (!table || header.e_shstrndx >= header.e_shnum) {
         return ig_object_report(object, "its section table is damaged", NULL);
     }
+    object->machine = header.e_machine;
     object->section_count = header.e_shnum;
     object->sections = IG_NEW_ARRAY(arena, ig_object_section, object->section_count);
     for (uint32_t i = 0; i < object->section_count; i++) {

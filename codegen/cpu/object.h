@@ -1,4 +1,4 @@
-/* A relocatable x86-64 ELF object as LLVM makes it: its sections and symbols, checked.
+/* A relocatable ELF object as LLVM makes it: its sections and symbols, checked.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_CODEGEN_CPU_OBJECT_H
 #define IG_CODEGEN_CPU_OBJECT_H
@@ -19,6 +19,7 @@ typedef struct ig_object {
     ig_context *context;
     const char *kernel; /* for messages */
     ig_str bytes;       /* borrowed */
+    uint16_t machine;   /* EM_X86_64 or EM_AARCH64 */
     ig_object_section *sections;
     uint32_t section_count;
 } ig_object;

@@ -26,7 +26,7 @@ static ig_status open_backend(ig_context *context, const ig_target *target,
     const ig_cpu_level *level = ig_cpu_level_find(target->level);
     if (!level) {
         return ig_error(&context->diag, IG_UNSUPPORTED, NULL,
-                        "target '%s': no such level of x86-64", target->name);
+                        "target '%s': no such level of a CPU", target->name);
     }
     state *s = calloc(1, sizeof(*s));
     if (!s) {

@@ -81,7 +81,9 @@ static ig_status write_plan(ig_compilation *build, family_plan *plan) {
 /* One plan a family, in the order in which the families were named. */
 static ig_status write_plans(ig_compilation *build, family_list *out_plans) {
     static const char *const names[] = {
-        [IG_FAMILY_CPU] = IG_FAMILY_NAME_CPU, [IG_FAMILY_GPU] = IG_FAMILY_NAME_CUDA
+        [IG_FAMILY_CPU] = IG_FAMILY_NAME_CPU,
+        [IG_FAMILY_ARM64] = IG_FAMILY_NAME_ARM64,
+        [IG_FAMILY_GPU] = IG_FAMILY_NAME_CUDA,
     };
     const ig_target_list *targets = &build->lowered.targets;
     uint32_t end = 0;

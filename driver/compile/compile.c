@@ -41,13 +41,13 @@ typedef struct compile_call {
 
 /* ---- making the container ---- */
 
-/* A target that is no CPU, or NULL. */
-static ig_status find_other_family(const compile_call *call, const ig_target **out) {
+/* A target that is a GPU, or NULL. */
+static ig_status find_gpu(const compile_call *call, const ig_target **out) {
     ig_target_list list;
     IG_TRY(ig_targets_parse(call->context, call->build.options.target, &list));
     for (uint32_t i = 0; i < list.count; i++) {
-        bool is_cpu = list.targets[i]->family == IG_FAMILY_CPU;
-        *out = is_cpu ? *out : list.targets[i];
+        bool is_gpu = list.targets[i]->family == IG_FAMILY_GPU;
+        *out = is_gpu ? list.targets[i] : *out;
     }
     return IG_OK;
 }
@@ -56,7 +56,7 @@ static ig_status find_other_family(const compile_call *call, const ig_target **o
 static ig_status check_isolation(const compile_call *call) {
     const ig_compile_options *options = &call->build.options;
     ig_diag *diag = &call->context->diag;
-    const ig_target *other = NULL;
+    const ig_target *gpu = NULL;
     if (!options->isolate) {
         return IG_OK;
     }
@@ -70,11 +70,11 @@ static ig_status check_isolation(const compile_call *call) {
         return ig_error(diag, IG_UNSUPPORTED, NULL,
                         "isolated work embeds weights and shows no passes");
     }
-    IG_TRY(find_other_family(call, &other));
-    return other ? ig_error(diag, IG_UNSUPPORTED, NULL,
-                            "NVRTC, which makes code for %s, does not run in isolation",
-                            other->name)
-                 : IG_OK;
+    IG_TRY(find_gpu(call, &gpu));
+    return gpu ? ig_error(diag, IG_UNSUPPORTED, NULL,
+                          "NVRTC, which makes code for %s, does not run in isolation",
+                          gpu->name)
+               : IG_OK;
 }
 
 static ig_status make_container(compile_call *call) {
@@ -259,11 +259,26 @@ static ig_status publish_header(compile_call *call) {
     return write_file(call, &part, 1);
 }
 
+/* ELF objects, and the few instructions in them, are of the machine that this is. */
+static ig_status check_object(const compile_call *call) {
+    ig_target_list list;
+    IG_TRY(ig_targets_parse(call->context, call->build.options.target, &list));
+    for (uint32_t i = 0; i < list.count; i++) {
+        if (list.targets[i]->family == IG_FAMILY_ARM64) {
+            return ig_error_hint(&call->context->diag, IG_UNSUPPORTED, NULL,
+                                 "an artifact runs on both machines",
+                                 "objects are written for x86-64 alone, not for %s",
+                                 list.targets[i]->name);
+        }
+    }
+    return IG_OK;
+}
+
 static ig_status check_form(const compile_call *call) {
     static const char *const forms[] = { "ingot", "object", "header", "shared" };
     for (size_t i = 0; i < IG_COUNT_OF(forms); i++) {
         if (emits_form(call, forms[i])) {
-            return IG_OK;
+            return i == 0 ? IG_OK : check_object(call);
         }
     }
     return ig_error_hint(&call->context->diag, IG_INVALID, NULL,

@@ -119,12 +119,12 @@ static ig_status print_level(text_call *call, uint32_t level, ig_code_form what,
     return status;
 }
 
-static ig_status print_code(text_call *call, ig_family family, ig_code_form what,
+static ig_status print_code(text_call *call, bool of_gpus, ig_code_form what,
                             ig_writer *out) {
     const ig_target_list *targets = &call->lowered.targets;
     bool is_any = false;
     for (uint32_t l = 0; l < call->lowered.count; l++) {
-        if (targets->targets[l]->family == family) {
+        if ((targets->targets[l]->family == IG_FAMILY_GPU) == of_gpus) {
             is_any = true;
             IG_TRY(print_level(call, l, what, out));
         }
@@ -155,19 +155,19 @@ static ig_status stage_plan(text_call *call, ig_writer *out) {
 }
 
 static ig_status stage_llvm(text_call *call, ig_writer *out) {
-    return print_code(call, IG_FAMILY_CPU, IG_EMIT_TEXT, out);
+    return print_code(call, false, IG_EMIT_TEXT, out);
 }
 
 static ig_status stage_asm(text_call *call, ig_writer *out) {
-    return print_code(call, IG_FAMILY_CPU, IG_EMIT_ASM, out);
+    return print_code(call, false, IG_EMIT_ASM, out);
 }
 
 static ig_status stage_cuda(text_call *call, ig_writer *out) {
-    return print_code(call, IG_FAMILY_GPU, IG_EMIT_TEXT, out);
+    return print_code(call, true, IG_EMIT_TEXT, out);
 }
 
 static ig_status stage_ptx(text_call *call, ig_writer *out) {
-    return print_code(call, IG_FAMILY_GPU, IG_EMIT_ASM, out);
+    return print_code(call, true, IG_EMIT_ASM, out);
 }
 
 static ig_status stage_cubin(text_call *call, ig_writer *out) {
@@ -176,7 +176,7 @@ static ig_status stage_cubin(text_call *call, ig_writer *out) {
                              "name one, for example cuda:sm_90a",
                              "a cubin is for one architecture");
     }
-    return print_code(call, IG_FAMILY_GPU, IG_EMIT_IMAGE, out);
+    return print_code(call, true, IG_EMIT_IMAGE, out);
 }
 
 typedef struct stage_row {

@@ -19,7 +19,7 @@ const char *ig_runtime_level(void) {
 }
 
 static const ig_device_verbs verbs = {
-    .family = "cpu",
+    .family = ig_host_family,
     .rank = rank_level,
     .levels = list_levels,
     .allocate = ig_memory_allocate_host,

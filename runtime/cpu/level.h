@@ -1,9 +1,11 @@
-/* Which x86-64 levels this machine runs.  SPDX-License-Identifier: Apache-2.0 */
+/* Which levels of its family this machine runs.  SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_RUNTIME_CPU_LEVEL_H
 #define IG_RUNTIME_CPU_LEVEL_H
 
 #include "base/status.h"
 
+/* Whose plans it runs: "cpu", "cpu-arm64". */
+extern const char ig_host_family[];
 /* 0: this machine cannot run it (or there is no such level); higher is better. */
 int ig_host_level_rank(const char *level);
 /* The best one, "" when there is none. */

@@ -29,7 +29,7 @@
 #include "base/platform/clock.h"
 #include "base/platform/platform.h"
 #include "base/sized.h"
-#include "runtime/host/float_env.h"
+#include "base/platform/platform_cpu.h"
 #include "runtime/cpu/seat.h"
 #include "runtime/message.h"
 
@@ -97,7 +97,7 @@ static bool spin_while(const atomic_uint *word, unsigned value, int64_t spin_ns)
             if (atomic_load_explicit(word, memory_order_acquire) != value) {
                 return true;
             }
-            _mm_pause();
+            ig_cpu_pause();
         }
         int64_t now = spin_ns > 0 ? ig_clock_ns() : 0;
         begin = begin ? begin : now;

@@ -1,5 +1,6 @@
 /* Waiting for a word of memory: what both sides of a namespace have in common.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/platform/platform_cpu.h"
 #include "runtime/interp/engine.h"
 
 #include <linux/futex.h>
@@ -14,7 +15,7 @@ void ig_futex_wait(atomic_int *word, int value, int64_t deadline_ns) {
         if (atomic_load_explicit(word, memory_order_acquire) != value) {
             return;
         }
-        __builtin_ia32_pause();
+        ig_cpu_pause();
     }
     struct timespec until = { .tv_sec = (time_t)(deadline_ns / 1000000000),
                               .tv_nsec = (long)(deadline_ns % 1000000000) };

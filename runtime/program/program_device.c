@@ -3,6 +3,7 @@
  * An artifact has its families in the order in which they were named when it was made.
  */
 #include "runtime/cpu/cpu.h"
+#include "runtime/cpu/level.h"
 #include "runtime/plugin/plugin.h"
 #include "runtime/program/program.h"
 
@@ -39,10 +40,13 @@ ig_status ig_program_choose_device(ig_program *program,
     ig_status status = IG_OK;
     for (uint32_t i = 0; i < container->count; i++) {
         ig_str family = family_of(container->entries[i].name);
-        if (family.size == 0 || (wanted && !ig_str_is(family, wanted))) {
+        bool is_host = ig_str_is(family, ig_host_family);
+        bool is_wanted = !wanted || ig_str_is(family, wanted) ||
+                         (is_host && strcmp(wanted, IG_FAMILY_NAME_CPU) == 0);
+        if (family.size == 0 || !is_wanted) {
             continue;
         }
-        if (ig_str_is(family, IG_FAMILY_NAME_CPU)) {
+        if (is_host) {
             return IG_OK;
         }
         if (ig_str_is(family, IG_FAMILY_NAME_CUDA)) {

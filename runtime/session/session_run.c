@@ -12,7 +12,7 @@
 #include "runtime/session/session.h"
 
 #include "base/platform/clock.h"
-#include "runtime/host/float_env.h"
+#include "base/platform/platform_cpu.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -111,7 +111,7 @@ ARROWS = {
                  "ingot/runtime.h", "ingot/tree.h", "ingot/dlpack.h", "ingot/store.h"],
     "runtime/plan/": ["runtime/plan/", "runtime/*", *BASE, "ingot/runtime.h", "ingot/tree.h"],
     "runtime/program/": ["runtime/program/", "runtime/plan/", "runtime/plugin/",
-                         "runtime/*", "runtime/host/", "runtime/cpu/cpu.h", *BASE, KERNEL,
+                         "runtime/*", "runtime/host/", "runtime/cpu/cpu.h", "runtime/cpu/level.h", *BASE, KERNEL,
                          "ingot/runtime.h"],
     "runtime/session/": ["runtime/session/", *RUN, "runtime/plugin/", KERNEL,
                          "ingot/dlpack.h"],

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The tool on processors that this machine may not be: qemu-user runs it as one that has no more
-# than a level of x86-64.  SPDX-License-Identifier: Apache-2.0
+# than a level of x86-64, and the runtime as aarch64.  SPDX-License-Identifier: Apache-2.0
 #
 #   tests/levels/run.sh
 #
@@ -77,4 +77,30 @@ if [ "${INGOT_QUICK:-0}" = 0 ]; then
     check "but interprets" 0 "y: f32[1, 4]" \
         on core2duo run "$tmp/relu.ig" -t interpret --input 'x=f32[1,4]=1,2,-3,4'
 fi
+
+# aarch64: its code is made here, and run by a runtime that is built for it.
+arm=build/aarch64
+arm_root=/usr/aarch64-linux-gnu
+if ! command -v aarch64-linux-gnu-gcc >/dev/null || ! command -v qemu-aarch64 >/dev/null; then
+    skip "aarch64" "there is no gcc-aarch64-linux-gnu, or no qemu-user"
+    finish
+fi
+check "the runtime is built for aarch64" 0 "" \
+    sh -c "cmake --preset aarch64 >/dev/null && cmake --build $arm >/dev/null"
+check "with what runs an artifact" 0 "" aarch64-linux-gnu-gcc -std=c11 -Wall -Wextra -Werror \
+    -Iinclude tests/levels/run_artifact.c $arm/libingot-runtime.so -o "$tmp/run_artifact"
+runner="qemu-aarch64 -L $arm_root -E LD_LIBRARY_PATH=$PWD/$arm $tmp/run_artifact"
+for case in bag encoder qdq convolutions halves intmm windows recurrent while; do
+    check "aarch64: $case" 0 "$case: good" \
+        "$python" tests/levels/aarch64.py "$ingot" "$runner" "$tmp/exported" $case
+done
+"$ingot" compile "$tmp/dlrm.onnx" -q -t cpu-arm64 -o "$tmp/arm.ingot"
+check "an artifact for aarch64 alone says so here" 4 "no plan for cpu, but 'plan-cpu-arm64'" \
+    "$ingot" run "$tmp/arm.ingot" --inputs "$tmp/in"
+mkdir "$tmp/nothing"
+check "one for x86-64 alone says so there" 1 "no plan for cpu-arm64, but 'plan'" \
+    $runner "$tmp/levels.ingot" "$tmp/nothing"
+check "objects are for x86-64 alone" 4 "an artifact runs on both" \
+    "$ingot" compile "$tmp/dlrm.onnx" -t cpu-arm64 --emit object -o "$tmp/arm.o"
+check "its assembly" 0 "fmla" "$ingot" dump "$tmp/dlrm.onnx" --stage asm -t cpu-arm64
 finish

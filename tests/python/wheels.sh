@@ -120,7 +120,7 @@ import ingot
 import ingot_runtime
 
 folder = pathlib.Path(ingot_runtime.__file__).parent
-for name in ("watch", "capture", "observe", "text", "image"):
+for name in ("watch", "capture", "observe", "text", "image", "custom"):
     ctypes.CDLL(str(folder / f"libingot-{name}.so"), os.RTLD_NOW)
 x = memoryview(array.array("f", range(6))).cast("B").cast("f", [2, 3])
 same = memoryview(ingot.compile("texts.ig", cache="")(x, x)).tolist()

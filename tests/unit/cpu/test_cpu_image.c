@@ -170,7 +170,48 @@ TEST(what_needs_a_linker_is_refused_by_name) {
     expect_refusal(&o, ".rodata.cst16");
     o = make_object();
     o.relocations[0].r_addend = INT64_C(1) << 32;
-    expect_refusal(&o, "32 bits");
+    expect_refusal(&o, "too large, to symbol .rodata.cst16");
+}
+
+/* A word of aarch64 that refers to `addend` beyond .rodata, at 64 of the image. */
+static void expect_word(uint32_t kind, uint32_t word, int64_t addend, uint32_t wanted) {
+    object o = make_object();
+    outcome out;
+    o.header.e_machine = EM_AARCH64;
+    memcpy(o.text + 4, &word, sizeof word);
+    o.relocations[0] = relocation(4, SYMBOL_RODATA, kind, addend);
+    o.relocations[1] = relocation(20, SYMBOL_TABLE, R_AARCH64_PREL32, 0);
+    flatten(&o, sizeof(o), "k", &out);
+    CHECK_MSG(out.status == IG_OK, "%s", out.message);
+    CHECK_INT((uint32_t)read_i32(&out.image, 4), wanted);
+    CHECK_INT(read_i32(&out.image, 20), 64 + 8 - 20);
+    ig_arena_fini(&out.arena);
+}
+
+static void expect_too_far(uint32_t kind, int64_t addend) {
+    object o = make_object();
+    o.header.e_machine = EM_AARCH64;
+    o.relocations[0] = relocation(4, SYMBOL_RODATA, kind, addend);
+    o.relocations[1] = relocation(20, SYMBOL_TABLE, R_AARCH64_PREL32, 0);
+    expect_refusal(&o, "a distance is too large");
+}
+
+/* Encodings as the architecture's manual has them: adr x0, #61 is 0x300001e0. */
+TEST(aarch64_refers_by_words) {
+    const int64_t mib = 1 << 20;
+    expect_word(R_AARCH64_ADR_PREL_LO21, 0x10000000, 1, 0x300001e0);
+    expect_word(R_AARCH64_ADR_PREL_LO21, 0x10000001, -61, 0x70ffffe1);
+    expect_word(R_AARCH64_ADR_PREL_LO21, 0x10000000, mib - 61, 0x707fffe0);
+    expect_word(R_AARCH64_LD_PREL_LO19, 0x9c000000, 0, 0x9c0001e0); /* ldr q0, 60 */
+    expect_word(R_AARCH64_CALL26, 0x94000000, -64, 0x97ffffff);     /* bl -4 */
+    expect_word(R_AARCH64_JUMP26, 0x14000000, 0, 0x1400000f);
+    expect_too_far(R_AARCH64_ADR_PREL_LO21, mib - 60);
+    expect_too_far(R_AARCH64_ADR_PREL_LO21, -mib - 61);
+    expect_too_far(R_AARCH64_LD_PREL_LO19, 1); /* no whole word */
+    expect_too_far(R_AARCH64_CALL26, 128 * mib);
+    object o = make_object();
+    o.header.e_machine = EM_AARCH64; /* whose numbers mean something else */
+    expect_refusal(&o, "address at run time");
 }
 
 TEST(an_absent_entry_is_named) {
@@ -184,8 +225,8 @@ TEST(an_absent_entry_is_named) {
 
 TEST(damage_is_found) {
     object o = make_object();
-    o.header.e_machine = EM_AARCH64;
-    expect_refusal(&o, "x86-64");
+    o.header.e_machine = EM_386;
+    expect_refusal(&o, "of a CPU");
     o = make_object();
     o.header.e_shoff = sizeof(o) - 8;
     expect_refusal(&o, "section table");
@@ -248,5 +289,6 @@ TEST(any_changed_byte_is_survived) {
 }
 
 UNIT_SUITE(cpu_image, sections_are_laid_out_and_distances_resolved,
-           what_needs_a_linker_is_refused_by_name, an_absent_entry_is_named,
-           damage_is_found, a_short_object_is_refused, any_changed_byte_is_survived)
+           what_needs_a_linker_is_refused_by_name, aarch64_refers_by_words,
+           an_absent_entry_is_named, damage_is_found, a_short_object_is_refused,
+           any_changed_byte_is_survived)

@@ -22,6 +22,8 @@
 
 enum { MAX_FEATURES = 12 };
 
+const char ig_host_family[] = "cpu";
+
 typedef struct level_row {
     const char *name;
     uint32_t count;
@@ -95,8 +97,11 @@ const char *ig_host_level_best(void) {
 }
 
 const char *ig_host_level_list(void) {
-    static const char *const lists[] = { "none that Ingot knows", "v2", "v2, v3",
-                                         "v2, v3, v4", "v2, v3, v4, v4-vnni",
+    static const char *const lists[] = { "none that Ingot knows",
+                                         "v2",
+                                         "v2, v3",
+                                         "v2, v3, v4",
+                                         "v2, v3, v4, v4-vnni",
                                          "v2, v3, v4, v4-vnni, v4-amx" };
     uint32_t count = count_levels();
     assert(count < IG_COUNT_OF(lists) && "a level without a list");
