@@ -161,6 +161,27 @@ static void add_label(training *t) {
                             is_classes ? IG_DT_i64 : (ig_dtype)type->dtype, rank, dims);
 }
 
+/* An opened weight by its name. */
+static void find_argument(const training *t, trained *w) {
+    uint32_t count = t->graph->body.arg_count;
+    for (uint32_t a = count - t->graph->opened_count; w->is_weight && a < count; a++) {
+        bool is_it = strcmp(ig_module_input_name(t->module, a), w->name) == 0;
+        w->argument = is_it ? a : w->argument;
+    }
+}
+
+static void find_arguments(training *t) {
+    for (size_t i = 0; i < t->trained.count; i++) {
+        find_argument(t, &t->trained.items[i]);
+    }
+}
+
+/* Before its argument's index is known: by its name. */
+static bool may_have_rows(training *t, trained *w) {
+    find_argument(t, w);
+    return ig_train_has_rows(t, w);
+}
+
 /* In front of the opened weights, which come last. */
 static void add_states(training *t) {
     ig_input_list inputs = { 0 };
@@ -183,6 +204,13 @@ static void add_states(training *t) {
                 w->states[s] = at + (uint32_t)inputs.count;
                 IG_PUSH(t->arena, &inputs, one);
             }
+        }
+        if (t->options.accumulate > 1 && !may_have_rows(t, w)) {
+            ig_input sum = { ig_arena_printf(t->arena, "%s.momentum%u", w->name,
+                                             IG_UPDATE_STATES + 1u),
+                             w->type };
+            w->sum = at + (uint32_t)inputs.count;
+            IG_PUSH(t->arena, &inputs, sum);
         }
     }
     ig_graph_insert_inputs(t->graph, at, &inputs);
@@ -229,19 +257,6 @@ static ig_status open_weights(training *t) {
     }
     t->passes.open_weights = ig_writer_str(&list).data;
     return ig_passes_run(t->module, &t->passes, "open_weights");
-}
-
-/* Opened weights by their names. */
-static void find_arguments(training *t) {
-    uint32_t count = t->graph->body.arg_count;
-    for (size_t i = 0; i < t->trained.count; i++) {
-        trained *w = &t->trained.items[i];
-        for (uint32_t a = count - t->graph->opened_count; w->is_weight && a < count;
-             a++) {
-            bool is_it = strcmp(ig_module_input_name(t->module, a), w->name) == 0;
-            w->argument = is_it ? a : w->argument;
-        }
-    }
 }
 
 /* ---- the loss ---- */
@@ -316,7 +331,7 @@ static void list_wanted(training *t, value_list *wanted) {
 static ig_status make_gradients(training *t) {
     value_list wanted = { 0 };
     list_wanted(t, &wanted);
-    double share = ig_train_share(t);
+    double share = ig_train_share(t) * ig_train_call_share(t);
     ig_value *seed = share == 1 ? NULL
                                 : ig_expr_number(&t->e, (ig_dtype)t->total->type->dtype,
                                                  share);
@@ -377,7 +392,7 @@ static void update_weight(training *t, trained *w) {
     ig_update u = { .weight = argument_at(t, w->argument),
                     .gradient = w->gradient,
                     .rate = number_of_group(t, t->rates, w),
-                    .step = argument_at(t, t->step),
+                    .step = t->update,
                     .decay = number_of_group(t, t->decays, w) };
     for (uint32_t s = 0; s < IG_UPDATE_STATES; s++) {
         u.states[s] = w->states[s] ? argument_at(t, w->states[s]) : NULL;
@@ -385,6 +400,7 @@ static void update_weight(training *t, trained *w) {
     ig_compose_update(&t->e, how, &u);
     w->next = u.weight;
     memcpy(w->next_states, u.states, sizeof u.states);
+    ig_train_keep(t, w);
 }
 
 /* Do the tables change in one op? */
@@ -469,6 +485,10 @@ static void return_step(training *t, ig_value *y, const char *output) {
                 add_result(t, &r, w->next_states[s], name, w->states[s]);
             }
         }
+        if (w->sum) {
+            const char *name = ig_module_input_name(t->module, w->sum);
+            add_result(t, &r, w->next_sum, name, w->sum);
+        }
     }
     uint32_t count = (uint32_t)r.values.count;
     ig_graph_return(t->graph, r.values.items, r.names.items, count);
@@ -512,6 +532,7 @@ static ig_status build_part(training *t) {
     if (t->part == IG_TRAIN_STEP) {
         IG_TRY(make_gradients(t));
         ig_train_reduce(t);
+        ig_train_gather(t);
         clip_gradients(t);
         update_all(t);
     } else {

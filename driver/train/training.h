@@ -23,6 +23,8 @@ typedef struct ig_train_weight {
     ig_value *gradient;   /* of values that are no such table */
     ig_update_table rows; /* of such tables */
     ig_value *next, *next_states[IG_UPDATE_STATES];
+    uint32_t sum; /* the argument of its gradient so far; 0: none */
+    ig_value *next_sum;
 } ig_train_weight;
 
 typedef struct ig_training {
@@ -45,6 +47,8 @@ typedef struct ig_training {
     ig_expr e;
     ig_value *total;         /* the loss */
     ig_value **carried_next; /* by `carried` */
+    ig_value *is_due;        /* bool[]: weights change in this call; NULL: in each */
+    ig_value *update;        /* the index of the update, i64[] from 1 on */
 } ig_training;
 
 typedef IG_VEC(ig_value *) ig_train_values;
@@ -61,6 +65,15 @@ uint32_t ig_train_list_rows(const ig_training *t, const ig_train_weight *w,
 void ig_train_join_rows(ig_training *t, ig_train_weight *w, ig_value **next);
 /* The gradient within the optimizer's max_gradient. */
 ig_value *ig_train_clamp(ig_training *t, const ig_train_weight *w, ig_value *g);
+
+/* ---- gathered.c ---- */
+
+/* Gradients become those of all calls since the last update. */
+void ig_train_gather(ig_training *t);
+/* Where the update is not due, what it has made of the weight is left out. */
+void ig_train_keep(ig_training *t, ig_train_weight *w);
+/* The factor of a call's loss in that of all calls up to an update. */
+double ig_train_call_share(const ig_training *t);
 
 /* ---- draws.c ---- */
 

@@ -43,6 +43,10 @@ typedef struct ig_train_options {
     const char *plan, *plan_name; /* plan_name: for messages, or NULL */
     size_t rank;
     ig_train_division division;
+    /* > 1: weights change in each so many calls, by the gradients of all of them, whose
+     * sum so far is a state (NAME.momentum3).  A mean is over all their batches.
+     * Tables whose rows change do so in each call, with its share of the gradient. */
+    int64_t accumulate;
 } ig_train_options;
 
 /* Makes of the module one step of its training (docs/training.md).  Its inputs are then

@@ -59,6 +59,14 @@ class Arrays(unittest.TestCase):
         self.assertEqual(loss, trainer.step(X, Y))
         self.assertEqual(trainer.step_count, 6)
 
+    def test_gradients_are_accumulated(self):
+        each, whole = self.trainer(accumulate=2), self.trainer()
+        for _ in range(3):
+            loss = each.step(X, Y)
+            self.assertEqual(loss, each.step(X, Y))
+            self.assertEqual(loss, whole.step(X, Y))
+        numpy.testing.assert_allclose(each.weights["w"], whole.weights["w"], rtol=1e-6)
+
     def test_training_goes_on(self):
         whole, first, second = (self.trainer(train.adam(lr=0.1)) for _ in range(3))
         losses = [whole.step(X, Y) for _ in range(4)]

@@ -338,6 +338,11 @@ module @mlp {
 IG
 holds "a model without tables trains on ranks" says 0 "4 steps" "$ingot" train "$folder/mlp.ig" \
     --loss bce_logits:y=label --optimizer '*=sgd' --data "$folder/eight" --ranks 2
+holds "gradients of two calls" ranked "$folder/eight" --accumulate 2 -q --steps 6 -o "$folder/six.npz"
+holds "half of them" ranked "$folder/eight" --accumulate 2 -q --steps 3 --checkpoint "$folder/half"
+holds "go on" ranked "$folder/eight" --accumulate 2 -q --steps 6 --checkpoint "$folder/half" --resume \
+    -o "$folder/again.npz"
+holds "to the same bits" cmp "$folder/six.npz" "$folder/again.npz"
 holds "an artifact keeps checkpoints" step -q --steps 5 --checkpoint "$folder/kept"
 holds "and goes on" step -q --steps 10 --checkpoint "$folder/kept" --resume -o "$folder/of_step.npz"
 holds "to the bits of ten in one go" cmp "$folder/ten.npz" "$folder/of_step.npz"

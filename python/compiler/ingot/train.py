@@ -178,6 +178,7 @@ class Trainer:
         has its loss and optimizers.
     loss: "KIND:OUTPUT=LABEL", KIND one of bce, bce_logits, mse, cross_entropy; "sum:OUTPUT".
     optimizers: {pattern of names: rule}, the first that fits counts; or one rule for all.
+    accumulate: weights change in each so many steps, by the gradients of all of them.
     clip_norm: the most that the norm of all gradients of what is no table may be.
     threads: that share a step.
 
@@ -186,7 +187,7 @@ class Trainer:
     Raises what ingot.compile raises.
     """
 
-    def __init__(self, model, loss=None, optimizers="adam", *, clip_norm=0.0,
+    def __init__(self, model, loss=None, optimizers="adam", *, clip_norm=0.0, accumulate=0,
                  example_inputs=None, dynamic_shapes=None, inputs=(), threads=1, target=None,
                  entry=None, resource=None, cache=None, progress=None):
         self._trainer = ctypes.c_void_p()
@@ -201,7 +202,7 @@ class Trainer:
             self._source = _source_of(model, example_inputs, dynamic_shapes, inputs, True)
             self._source.update(target=target, entry=entry, resource=resource, cache=cache)
             self._how = {"loss": loss, "optimizers": _optimizer_list(optimizers),
-                         "clip_norm": clip_norm}
+                         "clip_norm": clip_norm, "accumulate": accumulate}
             self._progress = progress or _tqdm_progress()
             places = _parameters_of(model)
         self._open(model, places, threads)

@@ -53,32 +53,33 @@ static const char *path_text(PyObject *bytes) {
 }
 
 static int read_request(PyObject *args, PyObject *kwargs, request *out) {
-    static char *names[] = { "path",      "data",        "inputs",
-                             "entry",     "resource",    "target",
-                             "isolate",   "torch_empty", "clamp_ids",
-                             "no_cache",  "cache",       "memory_limit",
-                             "progress",  "artifact",    "reference_weights",
-                             "stage",     "format",      "arguments",
-                             "loss",      "optimizers",  "part",
-                             "clip_norm", "weights",     "values",
-                             "op_files",  "libraries",   NULL };
+    static char *names[] = {
+        "path",      "data",         "inputs",      "entry",     "resource",
+        "target",    "isolate",      "torch_empty", "clamp_ids", "no_cache",
+        "cache",     "memory_limit", "progress",    "artifact",  "reference_weights",
+        "stage",     "format",       "arguments",   "loss",      "optimizers",
+        "part",      "clip_norm",    "weights",     "values",    "op_files",
+        "libraries", "accumulate",   NULL
+    };
     PyObject *inputs = NULL, *progress = NULL, *optimizers = NULL;
     PyObject *op_files = NULL, *libraries = NULL;
     int isolate = 0, torch_empty = 0, clamp = 0, no_cache = 0, reference = 0;
+    long long accumulate = 0;
     *out = (request){ .import = { .size = sizeof out->import },
                       .compile = { .size = sizeof out->compile },
                       .train = { .size = sizeof out->train } };
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "|$O&z#OzzzppppO&LOO&pzzOzOzdOOOO", names, take_path,
+            args, kwargs, "|$O&z#OzzzppppO&LOO&pzzOzOzdOOOOL", names, take_path,
             &out->paths[0], &out->bytes, &out->size, &inputs, &out->import.entry,
             &out->import.resource, &out->compile.target, &isolate, &torch_empty, &clamp,
             &no_cache, take_path, &out->paths[1], &out->memory_limit, &progress,
             take_path, &out->paths[2], &reference, &out->stage, &out->format,
             &out->arguments, &out->train.loss, &optimizers, &out->part,
-            &out->train.clip_norm, &out->weights, &out->values, &op_files,
-            &libraries)) {
+            &out->train.clip_norm, &out->weights, &out->values, &op_files, &libraries,
+            &accumulate)) {
         return -1;
     }
+    out->train.accumulate = accumulate;
     out->path = path_text(out->paths[0]);
     out->cache_folder = path_text(out->paths[1]);
     out->artifact = path_text(out->paths[2]);

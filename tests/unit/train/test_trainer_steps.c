@@ -387,8 +387,106 @@ TEST(parts_may_come_later_or_not) {
 }
 END_TEST
 
+/* ---- gradients of several calls ---- */
+
+static const char layers[] = "module @m {\n"
+                             "  symbol B {min = 0}\n"
+                             "  weight @w : f32[2, 3] = [1, -1, 0.5, 2, -0.25, 0.75]\n"
+                             "  weight @v : f32[3, 1] = [0.5, -0.75, 0.125]\n"
+                             "  graph @main(%x: f32[B, 2]) -> (f32[B, 1] \"y\") {\n"
+                             "    %0 = matmul %x, @w : f32[B, 3]\n"
+                             "    %1 = tanh %0 : f32[B, 3]\n"
+                             "    %2 = matmul %1, @v : f32[B, 1]\n"
+                             "    ret %2\n"
+                             "  }\n"
+                             "}\n";
+
+/* Of `count` samples from `first` on. */
+static double step_layers(ig_trainer *trainer, int first, int count) {
+    enum { MOST = 16 };
+    float x[MOST][2], want[MOST];
+    double loss;
+    for (int i = 0; i < count; i++) {
+        int n = first + i;
+        x[i][0] = (float)(n * 7 % 11) / 8 - 0.5f;
+        x[i][1] = (float)(n * 5 % 13) / 8 - 0.75f;
+        want[i] = (float)(n % 3) - 1;
+    }
+    ig_view in[] = {
+        { .data = x, .dtype = IG_F32, .rank = 2, .dims = { count, 2 } },
+        { .data = want, .dtype = IG_F32, .rank = 2, .dims = { count, 1 } }
+    };
+    ig_status status = ig_trainer_step(trainer, in, 2, &loss, NULL);
+    CHECK_MSG(status == IG_OK, "%s", ig_trainer_error(trainer));
+    return loss;
+}
+
+static ig_trainer *open_layers(trainer_case *c, int64_t accumulate) {
+    static const char *const rules[] = { "w=adamw(lr=0.05,weight_decay=0.1)",
+                                         "v=sgd(lr=0.5,momentum=0.5)" };
+    ig_train_options options = { .size = sizeof options,
+                                 .loss = "mse:y=want",
+                                 .optimizers = rules,
+                                 .optimizer_count = 2,
+                                 .clip_norm = 0.25,
+                                 .accumulate = accumulate };
+    ig_context_options context = { .size = sizeof context, .cache_folder = "" };
+    ig_import_options import = { .size = sizeof import, .keeps_weights = 1 };
+    *c = (trainer_case){ .context = ig_context_create(&context) };
+    CHECK_INT(ig_import_memory(c->context, layers, sizeof layers - 1, NULL, &import,
+                               &c->module),
+              IG_OK);
+    for (int part = 0; part < IG_TRAIN_PARTS; part += IG_TRAIN_INITIAL) {
+        ig_status status = ig_compile_train(c->module, &options, &compile,
+                                            (ig_train_part)part, &c->programs[part]);
+        CHECK_MSG(status == IG_OK, "%s", ig_context_messages(c->context));
+    }
+    return create(c, NULL);
+}
+
+static const float *weight_of(const ig_trainer *trainer, const char *name) {
+    int found = ig_trainer_find(trainer, name);
+    CHECK_MSG(found >= 0, "%s", name);
+    return ig_trainer_get(trainer, (size_t)found).view.data;
+}
+
+/* Three calls of four samples are one of twelve; weights stay until the third. */
+TEST(gradients_of_calls_are_gathered) {
+    enum { CALLS = 3, SAMPLES = 4, UPDATES = 5 };
+    trainer_case each, whole;
+    ig_trainer *gathered = open_layers(&each, CALLS), *at_once = open_layers(&whole, 0);
+    for (int i = 0; i < UPDATES; i++) {
+        double sum = 0, loss;
+        for (int k = 0; k < CALLS; k++) {
+            snapshot before;
+            memcpy(before.bytes, weight_of(gathered, "w"), 6 * sizeof(float));
+            sum += step_layers(gathered, (i * CALLS + k) * SAMPLES, SAMPLES);
+            bool is_same = memcmp(before.bytes, weight_of(gathered, "w"),
+                                  6 * sizeof(float)) == 0;
+            CHECK_INT(is_same, k < CALLS - 1);
+        }
+        loss = step_layers(at_once, i * CALLS * SAMPLES, CALLS * SAMPLES);
+        CHECK(fabs(sum / CALLS - loss) <= 1e-6 * fabs(loss));
+        for (int k = 0; k < 6; k++) {
+            CHECK(fabsf(weight_of(gathered, "w")[k] - weight_of(at_once, "w")[k]) <=
+                  2e-6f);
+            CHECK(weight_of(gathered, "w.momentum3")[k] == 0);
+        }
+        for (int k = 0; k < 3; k++) {
+            CHECK(fabsf(weight_of(gathered, "v")[k] - weight_of(at_once, "v")[k]) <=
+                  2e-6f);
+        }
+    }
+    CHECK_INT(ig_trainer_find(at_once, "w.momentum3"), -1);
+    ig_trainer_close(gathered);
+    ig_trainer_close(at_once);
+    close_case(&each);
+    close_case(&whole);
+}
+END_TEST
+
 UNIT_SUITE(trainer, names_are_those_of_the_model, an_artifact_trains_to_the_same_bits,
            evaluation_is_the_next_steps_loss, training_goes_on_where_it_was_left,
            weights_stand_where_the_caller_says, a_step_that_fails_changes_nothing,
            nothing_at_all_is_a_batch, calls_that_meet_a_step_are_refused,
-           parts_may_come_later_or_not)
+           parts_may_come_later_or_not, gradients_of_calls_are_gathered)

@@ -39,7 +39,7 @@ typedef struct settings {
     text_list skips, table_formats;
     double percentile, smoothing, max_error, clip_norm;
     bool has_percentile, has_smoothing, has_max_error, has_clip_norm;
-    int64_t weight_bits, epochs, steps, checkpoint_every;
+    int64_t weight_bits, epochs, steps, checkpoint_every, accumulate;
     bool json, quiet, torch_empty, clamp_ids, sanitize, debug, isolate, no_cache, check,
         markdown, help, trust_code, bisect, dynamic, per_tensor, symmetric,
         unsigned_weights, measure, only_outputs, resume;

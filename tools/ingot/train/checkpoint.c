@@ -265,9 +265,11 @@ static const ig_argument *find_state(const ig_arguments *all, const char *weight
     static const char *const first[] = { "momentum1", "momentum_buffer", "sum",
                                          "exp_avg" };
     static const char *const second[] = { "momentum2", "exp_avg_sq" };
-    const char *const *kinds = number == 1 ? first : second;
-    size_t count = number == 1 ? sizeof first / sizeof *first
-                               : sizeof second / sizeof *second;
+    static const char *const third[] = { "momentum3" };
+    const char *const *kinds = number == 1 ? first : number == 2 ? second : third;
+    size_t count = number == 1   ? sizeof first / sizeof *first
+                   : number == 2 ? sizeof second / sizeof *second
+                                 : 1;
     char *table = table_of(weight);
     const ig_argument *found = NULL;
     for (size_t i = 0; i < 2 * count && !found; i++) {

@@ -9,9 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KINDS = 3 }; /* a weight, and two states at most */
+/* A weight, two states at most, and the gradients of calls so far. */
+enum { KINDS = 4 };
 
-static const char *const kinds[KINDS] = { "", ".momentum1", ".momentum2" };
+static const char *const kinds[KINDS] = { "", ".momentum1", ".momentum2",
+                                          ".momentum3" };
 
 /* A part of a table, of one kind, as the description has it. */
 typedef struct part {

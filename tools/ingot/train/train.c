@@ -29,6 +29,8 @@ static const option_row options[] = {
          "falling to 0 within N (constant)"),
     REAL("clip-norm", clip_norm, has_clip_norm, "X",
          "the most that the norm of all gradients of what is no table may be"),
+    COUNT("accumulate", 0, accumulate, 1, INT32_MAX,
+          "weights change in each N calls, by the gradients of all of them (1)"),
     COUNT("batch", 'b', batch_size, 1, INT32_MAX,
           "rows of the arrays in each step; else a file is a step"),
     COUNTS(
@@ -530,6 +532,7 @@ static ig_train_options train_options(const run *r) {
                                                           : (const char **)all,
                                .optimizer_count = named->count ? named->count : 1,
                                .clip_norm = r->given->clip_norm,
+                               .accumulate = r->given->accumulate,
                                .plan = r->plan,
                                .plan_name = r->given->plan,
                                .rank = (size_t)r->given->rank };
