@@ -12,6 +12,8 @@ typedef enum ig_family {
     IG_FAMILY_GPU,
 } ig_family;
 
+enum { IG_BLOCK_THREADS = 256 }; /* of one tile of a GPU, at most */
+
 typedef struct ig_target {
     const char *name;  /* "cpu:v4-vnni", "cpu-arm64:neon", "cuda:sm_90a" */
     const char *level; /* "v4-vnni", "sm_90a" */

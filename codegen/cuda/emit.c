@@ -3,64 +3,75 @@
 #include "codegen/cuda/emit.h"
 
 #include "codegen/cuda/print.h"
+#include "ir/target.h"
 
 #include <assert.h>
 #include <string.h>
 
 /* ---- names and types ---- */
 
-static const char *const type_names[IG_DT_COUNT] = {
-    [IG_DT_bool] = "bool",
-    [IG_DT_i8] = "signed char",
-    [IG_DT_i16] = "short",
-    [IG_DT_i32] = "int",
-    [IG_DT_i64] = "long long",
-    [IG_DT_u8] = "unsigned char",
-    [IG_DT_u16] = "unsigned short",
-    [IG_DT_u32] = "unsigned int",
-    [IG_DT_f16] = "ig_f16",
-    [IG_DT_bf16] = "ig_bf16",
-    [IG_DT_f8e4m3fn] = "ig_f8e4m3fn",
-    [IG_DT_f8e4m3fnuz] = "ig_f8e4m3fnuz",
-    [IG_DT_f8e5m2] = "ig_f8e5m2",
-    [IG_DT_f8e5m2fnuz] = "ig_f8e5m2fnuz",
-    [IG_DT_f8e8m0] = "ig_f8e8m0",
-    [IG_DT_f32] = "float",
-    [IG_DT_f64] = "double",
-    [IG_DT_u64] = "unsigned long long",
-};
+#define CUDA_TYPES(TYPE)              \
+    TYPE(bool, "bool")                \
+    TYPE(i8, "signed char")           \
+    TYPE(i16, "short")                \
+    TYPE(i32, "int")                  \
+    TYPE(i64, "long long")            \
+    TYPE(u8, "unsigned char")         \
+    TYPE(u16, "unsigned short")       \
+    TYPE(u32, "unsigned int")         \
+    TYPE(u64, "unsigned long long")   \
+    TYPE(f16, "ig_f16")               \
+    TYPE(bf16, "ig_bf16")             \
+    TYPE(f8e4m3fn, "ig_f8e4m3fn")     \
+    TYPE(f8e4m3fnuz, "ig_f8e4m3fnuz") \
+    TYPE(f8e5m2, "ig_f8e5m2")         \
+    TYPE(f8e5m2fnuz, "ig_f8e5m2fnuz") \
+    TYPE(f8e8m0, "ig_f8e8m0")         \
+    TYPE(f32, "float")                \
+    TYPE(f64, "double")
 
-static const char *const pointer_names[IG_DT_COUNT] = {
-    [IG_DT_bool] = "bool *",
-    [IG_DT_i8] = "signed char *",
-    [IG_DT_i16] = "short *",
-    [IG_DT_i32] = "int *",
-    [IG_DT_i64] = "long long *",
-    [IG_DT_u8] = "unsigned char *",
-    [IG_DT_u16] = "unsigned short *",
-    [IG_DT_u32] = "unsigned int *",
-    [IG_DT_f16] = "ig_f16 *",
-    [IG_DT_bf16] = "ig_bf16 *",
-    [IG_DT_f8e4m3fn] = "ig_f8e4m3fn *",
-    [IG_DT_f8e4m3fnuz] = "ig_f8e4m3fnuz *",
-    [IG_DT_f8e5m2] = "ig_f8e5m2 *",
-    [IG_DT_f8e5m2fnuz] = "ig_f8e5m2fnuz *",
-    [IG_DT_f8e8m0] = "ig_f8e8m0 *",
-    [IG_DT_f32] = "float *",
-    [IG_DT_f64] = "double *",
-    [IG_DT_u64] = "unsigned long long *",
+typedef struct type_name {
+    const char *one, *pointer;
+    const char *vectors[3]; /* of 2, 4 and 8 lanes */
+} type_name;
+
+static const type_name type_names[IG_DT_COUNT] = {
+#define TYPE_NAME(dtype, name)                                          \
+    [IG_DT_##dtype] = { name,                                           \
+                        name " *",                                      \
+                        { "ig_vec<" name ", 2>", "ig_vec<" name ", 4>", \
+                          "ig_vec<" name ", 8>" } },
+    CUDA_TYPES(TYPE_NAME)
+#undef TYPE_NAME
 };
 
 const char *ig_cuda_type(const ig_type *type) {
     assert((type->kind == IG_BUFFER || type->kind == IG_VECTOR) &&
            "kernels have buffers and vectors");
-    return type->kind == IG_BUFFER ? pointer_names[type->dtype]
-                                   : type_names[type->dtype];
+    const type_name *name = &type_names[type->dtype];
+    return type->kind == IG_BUFFER ? name->pointer : name->one;
+}
+
+static bool is_vector(const ig_value *value) {
+    return value->type->kind == IG_VECTOR && value->type->lanes > 1;
+}
+
+const char *ig_cuda_whole_type(const ig_value *value) {
+    uint32_t lanes = is_vector(value) ? value->type->lanes : 1;
+    const type_name *name = &type_names[value->type->dtype];
+    return lanes == 2   ? name->vectors[0]
+           : lanes == 4 ? name->vectors[1]
+           : lanes == 8 ? name->vectors[2]
+                        : ig_cuda_type(value->type);
 }
 
 ig_str ig_cuda_name(const ig_cuda_emitter *e, const ig_value *value) {
     assert(e->names[value->id].size && "a value is named before its uses");
-    return e->names[value->id];
+    ig_str name = e->names[value->id];
+    return e->lane > 0 && is_vector(value)
+               ? ig_str_of(ig_arena_printf(e->arena, "%.*s.at[%u]", IG_STR_ARG(name),
+                                           e->lane - 1))
+               : name;
 }
 
 void ig_cuda_indent(ig_cuda_emitter *e) {
@@ -70,7 +81,9 @@ void ig_cuda_indent(ig_cuda_emitter *e) {
 
 void ig_cuda_declare(ig_cuda_emitter *e, const ig_value *value) {
     ig_cuda_indent(e);
-    ig_put(e->out, "%s const ", ig_cuda_type(value->type));
+    if (e->lane == 0 || !is_vector(value)) {
+        ig_put(e->out, "%s const ", ig_cuda_whole_type(value));
+    }
     ig_put_str(e->out, ig_cuda_name(e, value));
     ig_put(e->out, " = ");
 }
@@ -152,8 +165,10 @@ static ig_status check_results(const ig_cuda_emitter *e, const ig_op *op) {
                             ig_op_location(op), "CUDA C++ has no such type: %s",
                             ig_dtypes[type->dtype].name);
         }
-        if (type->kind == IG_VECTOR && type->lanes > 1) {
-            return ig_cuda_fail(e, op, "a vector on a GPU");
+        bool has_name = type->kind != IG_VECTOR || type->lanes == 1 ||
+                        type->lanes == 2 || type->lanes == 4 || type->lanes == 8;
+        if (!has_name) {
+            return ig_cuda_fail(e, op, "a vector of so many lanes on a GPU");
         }
     }
     return IG_OK;
@@ -167,9 +182,8 @@ static void print_line(ig_cuda_emitter *e, const ig_op *op, const char *format) 
     }
 }
 
-static ig_status print_op(ig_cuda_emitter *e, const ig_op *op) {
+static ig_status print_one(ig_cuda_emitter *e, const ig_op *op) {
     const row *r = &rows[op->code];
-    IG_TRY(check_results(e, op));
     if (r->print) {
         return r->print(e, op);
     }
@@ -190,6 +204,27 @@ static ig_status print_op(ig_cuda_emitter *e, const ig_op *op) {
     }
     ig_put(e->out, ";\n");
     return IG_OK;
+}
+
+/* Elementwise: a statement a lane. */
+static ig_status print_op(ig_cuda_emitter *e, const ig_op *op) {
+    IG_TRY(check_results(e, op));
+    bool is_whole = op->code == IG_OP_load || op->code == IG_OP_for ||
+                    op->code == IG_OP_if || op->result_count != 1 ||
+                    !is_vector(op->results);
+    if (is_whole) {
+        return print_one(e, op);
+    }
+    ig_cuda_indent(e);
+    ig_put(e->out, "%s %.*s;\n", ig_cuda_whole_type(op->results),
+           IG_STR_ARG(ig_cuda_name(e, op->results)));
+    ig_status status = IG_OK;
+    for (e->lane = 1; e->lane <= op->results->type->lanes && status == IG_OK;
+         e->lane++) {
+        status = print_one(e, op);
+    }
+    e->lane = 0;
+    return status;
 }
 
 ig_status ig_cuda_emit_block(ig_cuda_emitter *e, const ig_block *block) {
@@ -267,8 +302,10 @@ ig_status ig_cuda_emit_kernel(const ig_graph *kernel, ig_writer *out) {
     };
     IG_TRY(check_name(kernel));
     name_values(&e);
-    ig_put(out, "extern \"C\" __global__ void %s(void *const *buffers, ", kernel->name);
-    ig_put(out, "const long long *params,\n    ig_kernel_report *report) {\n");
+    ig_put(out, "extern \"C\" __global__ void __launch_bounds__(%d) %s(",
+           IG_BLOCK_THREADS, kernel->name);
+    ig_put(out, "void *const *buffers,\n    const long long *params, ");
+    ig_put(out, "ig_kernel_report *report) {\n");
     IG_TRY(print_arguments(&e));
     IG_TRY(ig_cuda_emit_block(&e, &kernel->body));
     ig_put(out, "}\n\n");

@@ -9,7 +9,8 @@
  *
  * Both arrays are in device memory, so their length has no limit.  Every value is a C++
  * variable v<id>.  A block of threads works on one tile: `tiles` is [blockIdx.x,
- * blockIdx.x + 1).  GPU schedules use scalars only, so a value has one lane.
+ * blockIdx.x + 1).  A value of several lanes is an ig_vec, loaded and stored as one and
+ * computed lane by lane.
  *
  * The text needs nothing but the preamble (preamble.c), which compiles under NVRTC and,
  * with a few macros before it, as C++ on a CPU (tests/cuda_host/).
@@ -26,6 +27,7 @@ typedef struct ig_cuda_emitter {
     ig_arena *arena;
     int depth;
     ig_str *names; /* by value id */
+    uint32_t lane; /* that is printed, from 1; 0: whole values */
 } ig_cuda_emitter;
 
 /* Helper functions and types that every kernel's text may use; no includes.  Texts of
@@ -39,8 +41,10 @@ ig_status ig_cuda_emit_kernel(const ig_graph *kernel, ig_writer *out);
 
 ig_status ig_cuda_emit_block(ig_cuda_emitter *e, const ig_block *block);
 ig_str ig_cuda_name(const ig_cuda_emitter *e, const ig_value *value);
-/* NULL where CUDA has none. */
+/* Of one lane; NULL where CUDA has none. */
 const char *ig_cuda_type(const ig_type *type);
+/* Of all lanes. */
+const char *ig_cuda_whole_type(const ig_value *value);
 /* Starts a line. */
 void ig_cuda_indent(ig_cuda_emitter *e);
 /* Starts one with "T const v = ". */

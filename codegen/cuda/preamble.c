@@ -9,6 +9,11 @@
 static const char basics[] =
     "#ifndef IG_PREAMBLE\n"
     "#define IG_PREAMBLE\n"
+    "#ifdef __CUDACC_RTC__\n"
+    "#define IG_GLOBAL(address) __builtin_assume(__isGlobal(address))\n"
+    "#else\n"
+    "#define IG_GLOBAL(address) ((void)0)\n"
+    "#endif\n"
     "typedef unsigned short ig_u16;\n"
     "typedef unsigned int ig_u32;\n"
     "struct ig_f16 { ig_u16 bits; };\n"
@@ -21,6 +26,18 @@ static const char basics[] =
     "    return both.to;\n"
     "}\n"
     "template <class T> __device__ inline T ig_zero() { return T{}; }\n"
+    "template <class T, int L> struct alignas(sizeof(T) * L) ig_vec { T at[L]; };\n"
+    "template <class T, int L> __device__ inline void ig_store_vec(T *to, ig_vec<T, L> x) {\n"
+    "#ifdef __CUDACC_RTC__ /* which stores a struct by its parts */\n"
+    "    if constexpr (sizeof(x) == 16) {\n"
+    "        uint4 y = ig_bits<uint4>(x);\n"
+    "        asm volatile(\"st.global.v4.u32 [%0], {%1, %2, %3, %4};\"\n"
+    "            :: \"l\"(to), \"r\"(y.x), \"r\"(y.y), \"r\"(y.z), \"r\"(y.w) : \"memory\");\n"
+    "        return;\n"
+    "    }\n"
+    "#endif\n"
+    "    *(ig_vec<T, L> *)to = x;\n"
+    "}\n"
     "\n"
     "/* Elements that may lie anywhere. */\n"
     "template <class T> __device__ inline T ig_load_bytes(const T *from) {\n"
@@ -119,16 +136,14 @@ static const char arithmetic[] =
     "template <class T> __device__ inline T ig_widen(T x) { return x; }\n"
     "\n";
 
-#define NARROW_HEAD \
+#define NARROW_HEAD                                                             \
     "template <int M, int BIAS, ig_u32 LARGEST, ig_u32 INFINITE, ig_u32 NONE, " \
     "bool UNSIGNED_ZERO>\n"
 #define NARROW_TYPE "ig_f8<M, BIAS, LARGEST, INFINITE, NONE, UNSIGNED_ZERO>"
 
 /* As codegen/cpu/emit_narrow.c does it. */
-static const char float8[] =
-    NARROW_HEAD
-    "struct ig_f8 { unsigned char bits; };\n"
-    NARROW_HEAD
+static const char float8[] = NARROW_HEAD
+    "struct ig_f8 { unsigned char bits; };\n" NARROW_HEAD
     "__device__ inline float ig_widen(" NARROW_TYPE " x) {\n"
     "    ig_u32 size = x.bits & 0x7f, sign = (ig_u32)(x.bits >> 7) << 31;\n"
     "    ig_u32 payload = size << (23 - M);\n"
@@ -138,9 +153,7 @@ static const char float8[] =
     "    if (is_special) return ig_bits<float>(sign | 0x7fc00000u | (payload & 0x3fffff));\n"
     "    float scaled = ig_bits<float>(payload) * ig_bits<float>((ig_u32)(254 - BIAS) << 23);\n"
     "    return ig_bits<float>(sign | ig_bits<ig_u32>(scaled));\n"
-    "}\n"
-    NARROW_HEAD
-    "__device__ inline ig_u32 ig_narrow(float x, ig_u32 above) {\n"
+    "}\n" NARROW_HEAD "__device__ inline ig_u32 ig_narrow(float x, ig_u32 above) {\n"
     "    ig_u32 bits = ig_bits<ig_u32>(x), size = bits & 0x7fffffff, code;\n"
     "    ig_u32 sign = bits >> 31 << 7;\n"
     "    if (size > 0x7f800000) code = NONE;\n"
@@ -242,9 +255,7 @@ static const char casts[] =
     "        ig_f16 result = { (ig_u16)(sign | y) };\n"
     "        return result;\n"
     "    }\n"
-    "};\n"
-    NARROW_HEAD
-    "struct ig_caster<" NARROW_TYPE "> {\n"
+    "};\n" NARROW_HEAD "struct ig_caster<" NARROW_TYPE "> {\n"
     "    typedef " NARROW_TYPE " To;\n"
     "    static __device__ inline To make(float x, ig_u32 above) {\n"
     "        ig_u32 code = ig_narrow<M, BIAS, LARGEST, INFINITE, NONE, UNSIGNED_ZERO>(\n"
@@ -321,8 +332,7 @@ void ig_cuda_emit_preamble(ig_writer *out) {
         if (ig_dtypes[n->dtype].bits == 8 && n->mantissa > 0) {
             ig_put(out, "typedef ig_f8<%d, %d, 0x%x, 0x%x, 0x%x, %s> ig_%s;\n",
                    n->mantissa, n->bias, n->largest, n->infinity, n->nan,
-                   n->is_unsigned_zero ? "true" : "false",
-                   ig_dtypes[n->dtype].name);
+                   n->is_unsigned_zero ? "true" : "false", ig_dtypes[n->dtype].name);
         }
     }
     ig_put(out, "%s%s", casts, ends);

@@ -79,6 +79,14 @@ ig_status ig_cuda_print_reinterpret(ig_cuda_emitter *e, const ig_op *op) {
     return IG_OK;
 }
 
+ig_status ig_cuda_print_extract(ig_cuda_emitter *e, const ig_op *op) {
+    bool is_one = op->operands[0].value->type->lanes == 1;
+    ig_cuda_declare(e, op->results);
+    ig_put(e->out, is_one ? "%.*s;\n" : "%.*s.at[%.*s];\n",
+           IG_STR_ARG(operand_name(e, op, 0)), IG_STR_ARG(operand_name(e, op, 1)));
+    return IG_OK;
+}
+
 /* ---- memory ---- */
 
 ig_status ig_cuda_print_tiles(ig_cuda_emitter *e, const ig_op *op) {
@@ -106,9 +114,24 @@ static bool is_aligned(const ig_value *buffer) {
            ig_def(buffer, IG_OP_local) || ig_def(buffer, IG_OP_shared);
 }
 
-/* Lanes from `count` on are zero and not touched; there is one lane. */
+/* Lanes at a multiple of their size together, which the schedule has made sure of. */
+static ig_status print_vector_load(ig_cuda_emitter *e, const ig_op *op) {
+    const char *type = ig_cuda_whole_type(op->results);
+    if (op->operand_count > 2 || !is_aligned(op->operands[0].value)) {
+        return ig_cuda_fail(e, op, "some lanes of a vector, or lanes anywhere");
+    }
+    ig_cuda_declare(e, op->results);
+    ig_put(e->out, "*(%s const *)(%.*s + %.*s);\n", type,
+           IG_STR_ARG(operand_name(e, op, 0)), IG_STR_ARG(operand_name(e, op, 1)));
+    return IG_OK;
+}
+
+/* Lanes from `count` on are zero and not touched. */
 ig_status ig_cuda_print_load(ig_cuda_emitter *e, const ig_op *op) {
     ig_str from = operand_name(e, op, 0), at = operand_name(e, op, 1);
+    if (op->results->type->lanes > 1) {
+        return print_vector_load(e, op);
+    }
     ig_cuda_declare(e, op->results);
     if (op->operand_count > 2) {
         ig_put(e->out,
@@ -121,10 +144,24 @@ ig_status ig_cuda_print_load(ig_cuda_emitter *e, const ig_op *op) {
     return IG_OK;
 }
 
+static ig_status print_vector_store(ig_cuda_emitter *e, const ig_op *op) {
+    if (op->operand_count > 3 || !is_aligned(op->operands[1].value)) {
+        return ig_cuda_fail(e, op, "some lanes of a vector, or lanes anywhere");
+    }
+    ig_cuda_indent(e);
+    ig_put(e->out, "ig_store_vec(%.*s + %.*s, %.*s);\n",
+           IG_STR_ARG(operand_name(e, op, 1)), IG_STR_ARG(operand_name(e, op, 2)),
+           IG_STR_ARG(operand_name(e, op, 0)));
+    return IG_OK;
+}
+
 ig_status ig_cuda_print_store(ig_cuda_emitter *e, const ig_op *op) {
     ig_str x = operand_name(e, op, 0), to = operand_name(e, op, 1),
            at = operand_name(e, op, 2);
     bool is_plain = is_aligned(op->operands[1].value);
+    if (op->operands[0].value->type->lanes > 1) {
+        return print_vector_store(e, op);
+    }
     ig_cuda_indent(e);
     if (op->operand_count > 3) {
         ig_put(e->out, "if (%.*s > 0) ", IG_STR_ARG(operand_name(e, op, 3)));
@@ -173,8 +210,12 @@ static ig_status print_argument(ig_cuda_emitter *e, const ig_op *op,
     return IG_OK;
 }
 
+/* The compiler does not see that an address out of an array is of global memory. */
 ig_status ig_cuda_print_buffer_at(ig_cuda_emitter *e, const ig_op *op) {
-    return print_argument(e, op, "buffers");
+    IG_TRY(print_argument(e, op, "buffers"));
+    ig_cuda_indent(e);
+    ig_put(e->out, "IG_GLOBAL(%.*s);\n", IG_STR_ARG(ig_cuda_name(e, op->results)));
+    return IG_OK;
 }
 
 ig_status ig_cuda_print_param_at(ig_cuda_emitter *e, const ig_op *op) {
@@ -185,7 +226,7 @@ ig_status ig_cuda_print_param_at(ig_cuda_emitter *e, const ig_op *op) {
 
 static void put_variable(ig_cuda_emitter *e, const ig_value *value) {
     ig_cuda_indent(e);
-    ig_put(e->out, "%s %.*s", ig_cuda_type(value->type),
+    ig_put(e->out, "%s %.*s", ig_cuda_whole_type(value),
            IG_STR_ARG(ig_cuda_name(e, value)));
 }
 
@@ -194,7 +235,7 @@ static void put_yields(ig_cuda_emitter *e, const ig_block *body, const ig_op *op
     const ig_op *yield = body->last;
     for (uint32_t i = 0; i < op->result_count; i++) {
         ig_cuda_indent(e);
-        ig_put(e->out, "%s const t%u_%u = %.*s;\n", ig_cuda_type(op->results[i].type),
+        ig_put(e->out, "%s const t%u_%u = %.*s;\n", ig_cuda_whole_type(&op->results[i]),
                op->results[0].id, i, IG_STR_ARG(operand_name(e, yield, i)));
     }
     for (uint32_t i = 0; i < op->result_count; i++) {

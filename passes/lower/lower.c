@@ -247,7 +247,8 @@ static void make_launch(ig_pass_run *run, ig_op *from, const ig_launch_attrs *la
 
 static void finish_kernel(ig_lower *lower, ig_kernel_share *share) {
     assert(lower->name && "the family has named the kernel");
-    assert(lower->scratch >= 0 && lower->threads >= 0 && "sizes of a launch");
+    assert(lower->scratch >= 0 && lower->threads >= 0 &&
+           lower->threads <= IG_BLOCK_THREADS && "sizes of a launch");
     ig_make_ret(&lower->b, NULL, 0);
     ig_graph *equal = ig_kernel_share_find(share, lower->kernel);
     if (equal) {

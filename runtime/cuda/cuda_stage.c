@@ -198,6 +198,37 @@ static ig_status check_in_place(ig_session *session) {
     return IG_OK;
 }
 
+/* Kernels read and write 16 bytes at once. */
+static ig_status check_alignment(ig_session *session, const char *kind,
+                                 const char *name, const void *data) {
+    enum { ACCESS_BYTES = 16 };
+    return (uintptr_t)data % ACCESS_BYTES == 0
+               ? IG_OK
+               : ig_message_set(
+                     &session->message, IG_INVALID,
+                     "%s '%s' in the GPU's memory is not aligned to %d bytes", kind,
+                     name, ACCESS_BYTES);
+}
+
+static ig_status check_alignments(ig_session *session) {
+    const ig_plan *plan = session->plan;
+    for (uint32_t i = 0; i < plan->inputs_count; i++) {
+        if (!is_staged_input(session, i)) {
+            IG_TRY(check_alignment(session, "input",
+                                   ig_plan_string(plan, plan->inputs[i].name),
+                                   session->inputs[i].data));
+        }
+    }
+    for (uint32_t i = 0; i < plan->outputs_count; i++) {
+        if (ig_session_is_far(session, i)) {
+            IG_TRY(check_alignment(session, "output",
+                                   ig_plan_string(plan, plan->outputs[i].name),
+                                   session->outputs[i].target));
+        }
+    }
+    return IG_OK;
+}
+
 static void set_bases(ig_session *session) {
     const ig_plan *plan = session->plan;
     const ig_staged *staged = session->staged;
@@ -217,6 +248,7 @@ static void set_bases(ig_session *session) {
 
 static ig_status place_ports(ig_session *session, bool is_new) {
     IG_TRY(check_in_place(session));
+    IG_TRY(check_alignments(session));
     lay_out(session);
     IG_TRY(reserve_blocks(session));
     set_bases(session);

@@ -391,16 +391,23 @@ ig_value *bag_open_id(const bag_class *c, ig_builder *b, bag_cursor *at, ig_valu
     return k_sub(b, id, k_binary(b, IG_OP_shl, table, bits));
 }
 
-static void emit_id(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *j,
-                    bag_sums *sums) {
+/* Id number j of the bag; its weight becomes the cursor's. */
+static ig_value *load_id(const bag_class *c, ig_builder *b, bag_cursor *at,
+                         ig_value *j) {
     ig_value *place = k_add(b, at->id_at, k_mul(b, j, at->id_stride));
-    ig_value *position = k_add(b, at->first, j);
     ig_value *id = k_cast(b, k_load(b, at->ids, place, 1), IG_DT_i64);
     if (at->weights) {
         ig_value *w = k_add(b, at->weight_at, k_mul(b, j, at->weight_stride));
         ig_dtype to = bag_sum_dtype(c) == IG_DT_f64 ? IG_DT_f64 : IG_DT_f32;
         at->weight = k_cast(b, k_load(b, at->weights, w, 1), to);
     }
+    return id;
+}
+
+static void emit_id(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *j,
+                    bag_sums *sums) {
+    ig_value *position = k_add(b, at->first, j);
+    ig_value *id = load_id(c, b, at, j);
     ig_value *is_taken = is_added(c, b, at, id, sums);
     id = bag_open_id(c, b, at, id);
     if (!is_taken) {
@@ -423,15 +430,60 @@ static void emit_id(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value 
 
 /* ---- bags, tiles, features ---- */
 
+/* Are all ids of a bag rows of one table, none of which is left out? */
+static bool adds_all(const bag_class *c, const bag_cursor *at) {
+    return c->features[0].tables == 1 && !at->padding &&
+           c->negative != IG_NEGATIVE_skip;
+}
+
+/* Adds ids j … j + BAG_ROWS - 1: all are checked first, so that nothing stands between
+ * the loads of their rows. */
+static void emit_rows(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *j,
+                      bag_sums *sums) {
+    ig_value *rows[BAG_ROWS], *weights[BAG_ROWS];
+    bag_row loaded[BAG_ROWS];
+    for (int64_t i = 0; i < BAG_ROWS; i++) {
+        ig_value *number = k_add(b, j, k_i64(b, i));
+        ig_value *id = load_id(c, b, at, number);
+        rows[i] = checked_row(c, b, at, id, k_add(b, at->first, number));
+        weights[i] = at->weight;
+    }
+    for (int64_t i = BAG_ROWS - 1; i >= 0; i--) { /* the first to be added last */
+        at->weight = weights[i];
+        bag_load_row(c, b, at, rows[i], sums, &loaded[i]);
+    }
+    for (int64_t i = 0; i < BAG_ROWS; i++) {
+        at->weight = weights[i];
+        bag_add_loaded(c, b, at, &loaded[i], sums);
+    }
+}
+
+/* GPU: as many ids as are a multiple of BAG_ROWS; the number of those. */
+static ig_value *emit_many(const bag_class *c, ig_builder *b, bag_cursor *at,
+                           bag_sums *sums) {
+    ig_value *state[K_CARRIED], *step = k_i64(b, BAG_ROWS);
+    ig_value *many = k_sub(b, at->count, k_mod(b, at->count, step));
+    uint32_t count = bag_sums_pack(sums, state);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), many, step, state, count);
+    bag_sums_unpack(sums, loop.carried);
+    emit_rows(c, &loop.b, at, loop.index, sums);
+    bag_sums_pack(sums, state);
+    k_loop_close(&loop, state, count);
+    bag_sums_unpack(sums, loop.results);
+    return many;
+}
+
 /* Columns column … column + vectors * lanes of one bag. */
 void bag_emit_columns(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *bag,
                       uint32_t vectors) {
     assert(at->count && "the bag is open");
     bag_sums sums = bag_sums_start(c, b, vectors);
+    bool has_many = c->lower->target->has_threads && adds_all(c, at);
+    ig_value *begin = has_many ? emit_many(c, b, at, &sums) : k_i64(b, 0);
     ig_value *state[K_CARRIED];
     uint32_t own = bag_sums_pack(&sums, state);
     uint32_t count = own + bag_ahead_pack(at->ahead, state + own);
-    k_loop loop = k_loop_open(b, k_i64(b, 0), at->count, k_i64(b, 1), state, count);
+    k_loop loop = k_loop_open(b, begin, at->count, k_i64(b, 1), state, count);
     bag_sums_unpack(&sums, loop.carried);
     bag_ahead_unpack(at->ahead, loop.carried + own);
     bag_ahead_step(c, &loop.b, at->ahead);

@@ -93,7 +93,11 @@ struct bag_ahead {
     bool has_many, has_gaps;
 };
 
-enum { BAG_VECTORS = 16, BAG_PARTS = 4 };
+enum {
+    BAG_VECTORS = 16,
+    BAG_PARTS = 4,
+    BAG_ROWS = 8 /* GPU: that a thread reads before it adds the first */
+};
 
 /* Sums carried from id to id. */
 typedef struct bag_sums {
@@ -103,10 +107,19 @@ typedef struct bag_sums {
     ig_value *taken; /* ids that count, when some may not; else NULL */
 } bag_sums;
 
+/* One row as it is loaded: vectors of numbers, and what they are multiplied by or
+ * NULL. */
+typedef struct bag_row {
+    ig_value *pointer, *by, *vectors[BAG_VECTORS];
+} bag_row;
+
 /* read.c: the bag op's operands and attributes, checked. */
 ig_status bag_read_features(ig_lower *lower, const ig_op *anchor,
                             bag_feature *features);
 ig_status bag_choose_lanes(bag_class *c);
+/* GPU: lanes that a thread reads at once, 16 bytes of a row at most; 1 where rows or
+ * results may begin elsewhere than at a multiple of them. */
+uint32_t bag_thread_lanes(const bag_class *c);
 ig_dtype bag_sum_dtype(const bag_class *c);
 bool bag_is_table(const bag_feature *f); /* bytes in rows, no plain matrix */
 
@@ -163,6 +176,11 @@ uint32_t bag_sums_pack(const bag_sums *sums, ig_value **out_values);
 void bag_sums_unpack(bag_sums *sums, ig_value *const *values);
 void bag_add_row(const bag_class *c, ig_builder *b, const bag_cursor *at, ig_value *row,
                  bag_sums *sums);
+/* The same in two steps, for several rows at once. */
+void bag_load_row(const bag_class *c, ig_builder *b, const bag_cursor *at,
+                  ig_value *row, bag_sums *sums, bag_row *out);
+void bag_add_loaded(const bag_class *c, ig_builder *b, const bag_cursor *at,
+                    const bag_row *row, bag_sums *sums);
 void bag_prefetch_row(const bag_class *c, ig_builder *b, const bag_cursor *at,
                       ig_value *row);
 void bag_store(const bag_class *c, ig_builder *b, const bag_cursor *at, ig_value *bag,

@@ -188,7 +188,8 @@ ig_status bag_choose_lanes(bag_class *c) {
     if (!ig_dtype_is_float(dtype) && (f->pool != IG_POOL_none || f->weights)) {
         return ig_lower_unsupported(c->lower, "a bag over a table of integers");
     }
-    c->lanes = ig_lower_lanes(c->lower, dtype);
+    bool has_threads = c->lower->target->has_threads;
+    c->lanes = has_threads ? bag_thread_lanes(c) : ig_lower_lanes(c->lower, dtype);
     c->parts = bits < 8 && c->lanes > 1 ? 8 / bits : 1;
     return IG_OK;
 }

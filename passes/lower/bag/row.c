@@ -244,18 +244,45 @@ static ig_value *find_larger(const bag_class *c, ig_builder *b, const bag_cursor
     return k_max(b, than, x);
 }
 
+static void open_row(const bag_class *c, ig_builder *b, const bag_cursor *at,
+                     ig_value *row, bag_sums *sums, bag_row *out) {
+    out->pointer = row_pointer(c, b, at, row);
+    out->by = is_max(c) ? NULL : load_scale(c, b, out->pointer, at, sums);
+    out->by = out->by ? k_splat(b, out->by, c->lanes) : NULL;
+}
+
+static void add_vector(const bag_class *c, ig_builder *b, const bag_cursor *at,
+                       const bag_row *row, ig_value *x, ig_value **sum) {
+    *sum = is_max(c) ? find_larger(c, b, at, row->pointer, x, *sum)
+           : row->by ? k_muladd(b, x, row->by, *sum)
+                     : k_add(b, *sum, x);
+}
+
+void bag_load_row(const bag_class *c, ig_builder *b, const bag_cursor *at,
+                  ig_value *row, bag_sums *sums, bag_row *out) {
+    assert(c->parts == 1 && "a thread reads its own code");
+    open_row(c, b, at, row, sums, out);
+    for (uint32_t v = 0; v < sums->count; v++) {
+        load_row(c, b, at, out->pointer, v, &out->vectors[v]);
+    }
+}
+
+void bag_add_loaded(const bag_class *c, ig_builder *b, const bag_cursor *at,
+                    const bag_row *row, bag_sums *sums) {
+    for (uint32_t v = 0; v < sums->count; v++) {
+        add_vector(c, b, at, row, row->vectors[v], &sums->vectors[v]);
+    }
+}
+
 void bag_add_row(const bag_class *c, ig_builder *b, const bag_cursor *at, ig_value *row,
                  bag_sums *sums) {
-    ig_value *pointer = row_pointer(c, b, at, row), *parts[BAG_PARTS];
-    ig_value *by = is_max(c) ? NULL : load_scale(c, b, pointer, at, sums);
-    by = by ? k_splat(b, by, c->lanes) : NULL;
+    ig_value *parts[BAG_PARTS];
+    bag_row opened;
+    open_row(c, b, at, row, sums, &opened);
     for (uint32_t v = 0; v < sums->count; v += c->parts) {
-        load_row(c, b, at, pointer, v, parts);
+        load_row(c, b, at, opened.pointer, v, parts);
         for (uint32_t i = 0; i < c->parts; i++) {
-            ig_value *sum = sums->vectors[v + i], *x = parts[i];
-            sums->vectors[v + i] = is_max(c) ? find_larger(c, b, at, pointer, x, sum)
-                                   : by      ? k_muladd(b, x, by, sum)
-                                             : k_add(b, sum, x);
+            add_vector(c, b, at, &opened, parts[i], &sums->vectors[v + i]);
         }
     }
 }
