@@ -75,6 +75,8 @@ axis = field(5, field(1, "axis") + field(3, 0) + field(20, 2))
 kinds = {
     "relu": lambda: model([value("x", tensor(F32))], value("y", tensor(F32)),
                           node("Relu", ["x"])),
+    "relu4": lambda: model([value("x", tensor(F32, ["B", 4]))], value("y", tensor(F32, ["B", 4])),
+                           node("Relu", ["x"])),
     "list": lambda: model([value("x", sequence(tensor(F32)))], value("y", tensor(F32)),
                           node("ConcatFromSequence", ["x"], axis)),
     "axes": lambda: model([value("x", tensor(F32, ["N"])), value("axes", tensor(I64, [2]))],
