@@ -147,10 +147,10 @@ def follows_trainer(server, redis):
     late, asked, end = [], 0, time.monotonic() + 3
     times = {}
     while time.monotonic() < end:
-        times.setdefault(pushed[0], pushed[1] or time.monotonic())
+        begin = time.monotonic()
+        times.setdefault(pushed[0], pushed[1] or begin)
         status, rows, told, _ = ask(server, "live", [asked % 1000, (asked * 7) % 1000])
-        now = time.monotonic()
-        known = max((step for step, at in times.items() if at < now - 1), default=0)
+        known = max((step for step, at in times.items() if at < begin - 1), default=0)
         asked += 1
         if status != 200 or min(r[0] for r in rows) < known:
             late.append((status, rows, known, told))

@@ -392,9 +392,7 @@ static void give_shadow(const runner *of, served *from, const ig_view *inputs,
     }
     snprintf(version, sizeof version, "%lld", (long long)from->config.shadow);
     served *with = catalog_find(of->lane->catalog, from->name, version, &status, words);
-    if (with) {
-        shadow_give(from->shadow, from, with, inputs, outputs);
-    }
+    shadow_give(from->shadow, from, with, inputs, outputs);
 }
 
 static void tell_rows(request *what, const served *from) {

@@ -6,6 +6,7 @@
 
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,11 +25,13 @@ typedef struct shadow_run {
 
 struct shadow {
     pthread_t thread;
+    _Atomic uint64_t owed; /* runs of the share so far, in parts of 2^-32 */
+    atomic_bool is_busy;   /* a run is being given, or compared */
+    _Atomic uint64_t passed_over;
     pthread_mutex_t lock; /* of all below */
     pthread_cond_t given;
     shadow_run run; /* with NULL: the thread is free */
     bool is_ending;
-    double owed; /* runs of the share that are due */
     shadow_counts counts;
 };
 
@@ -118,6 +121,7 @@ static void *compare_runs(void *user) {
         atomic_fetch_sub(&of->run.with->users, 1);
         pthread_mutex_lock(&of->lock);
         of->run = (shadow_run){ 0 };
+        atomic_store(&of->is_busy, false);
     }
 }
 
@@ -196,20 +200,19 @@ void shadow_close(shadow *of) {
 }
 
 bool shadow_wants(shadow *of, double share) {
-    if (pthread_mutex_trylock(&of->lock) != 0) {
+    uint64_t part = (uint64_t)(share * 0x1p32),
+             before = atomic_fetch_add(&of->owed, part);
+    if ((before + part) >> 32 == before >> 32) {
         return false;
     }
-    of->owed += share;
-    bool is_due = of->owed >= 1, is_free = !of->run.with;
-    of->owed -= is_due ? 1 : 0;
-    of->counts.passed_over += is_due && !is_free;
-    pthread_mutex_unlock(&of->lock);
-    return is_due && is_free;
+    bool is_free = !atomic_exchange(&of->is_busy, true);
+    atomic_fetch_add(&of->passed_over, is_free ? 0 : 1);
+    return is_free;
 }
 
 void shadow_give(shadow *of, struct served *from, struct served *with,
                  const ig_view *inputs, const ig_view *outputs) {
-    bool is_alike = with != from && with->sessions &&
+    bool is_alike = with && with != from && with->sessions &&
                     with->input_count == from->input_count &&
                     with->output_count == from->output_count;
     shadow_run run = { .with = with,
@@ -218,25 +221,20 @@ void shadow_give(shadow *of, struct served *from, struct served *with,
                        .output_count = from->output_count };
     snprintf(run.name, sizeof run.name, "%s", from->name);
     if (!is_alike || !copy_run(&run, inputs, outputs)) {
+        atomic_store(&of->is_busy, false);
         return;
     }
     atomic_fetch_add(&with->users, 1);
     pthread_mutex_lock(&of->lock);
-    bool is_free = !of->run.with; /* another loop may have given one */
-    if (is_free) {
-        of->run = run;
-        pthread_cond_signal(&of->given);
-    }
+    of->run = run;
+    pthread_cond_signal(&of->given);
     pthread_mutex_unlock(&of->lock);
-    if (!is_free) {
-        atomic_fetch_sub(&with->users, 1);
-        free(run.inputs);
-    }
 }
 
 shadow_counts shadow_count(shadow *of) {
     pthread_mutex_lock(&of->lock);
     shadow_counts counts = of->counts;
+    counts.passed_over = atomic_load(&of->passed_over);
     pthread_mutex_unlock(&of->lock);
     return counts;
 }

@@ -27,11 +27,11 @@ typedef struct shadow_counts {
 shadow *shadow_open(void);
 /* Ends the thread, after the run that it works on. */
 void shadow_close(shadow *of);
-/* Whether the thread is free, and this run one of the share; then shadow_give
- * follows. */
+/* Whether the thread is free, and this run one of the share: it waits for shadow_give,
+ * which must follow. */
 bool shadow_wants(shadow *of, double share);
 /* Takes copies of a run of `from`, which `with` is held against.  The caller keeps
- * `with` alive during the call. */
+ * `with` alive during the call; NULL: there is no such version. */
 void shadow_give(shadow *of, struct served *from, struct served *with,
                  const ig_view *inputs, const ig_view *outputs);
 shadow_counts shadow_count(shadow *of);
