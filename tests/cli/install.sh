@@ -57,6 +57,7 @@ CMAKE
     check "and run" 0 "y: f32[B, 3]" "$tmp/package/build/jit"
     holds "and need no compiler to serve" sh -c \
         "! ldd '$tmp/package/build/server' | grep -q 'libingot\.so'"
+    check "all places name one version" 0 "" scripts/release --check
     for file in man/man1/ingot.1 bash-completion/completions/ingot \
         zsh/site-functions/_ingot fish/vendor_completions.d/ingot.fish; do
         holds "installed: share/$file" [ -s "$prefix/share/$file" ]
