@@ -62,7 +62,7 @@ int main(int argc, char **argv) {
     FILE *shapes = fopen(path, "r");
     size_t count = ig_program_input_count(program);
     for (size_t i = 0; i < count; i++) {
-        inputs[i].dtype = ig_program_input(program, i).dtype;
+        inputs[i].dtype = (int32_t)ig_program_input(program, i).dtype;
         if (i == MOST || !shapes || !read_input(argv[2], i, shapes, &inputs[i])) {
             return fail("an input is not there");
         }
