@@ -354,9 +354,43 @@ static ig_resize_elements know_elements(ig_expr *e, const axis_plan *plan) {
     return known;
 }
 
-static ig_value *resize_axis(ig_expr *e, const ig_op *op, ig_value *x, uint32_t axis,
-                             const axis_plan *plan) {
-    ig_resize_elements c = plan->is_open ? find_elements(e, op, axis, plan)
+/* How often each element stands in the result, in order; 0: not alike. */
+static int64_t count_repeats(ig_expr *e, const axis_plan *plan) {
+    const ig_resize_axis *axis = &plan->axis;
+    if (plan->is_open || plan->taps != 1 || axis->out % axis->in != 0) {
+        return 0;
+    }
+    int64_t times = axis->out / axis->in;
+    chosen c = choose_elements(e, plan);
+    for (int64_t i = 0; i < axis->out; i++) {
+        if (c.ids[i] != i / times || c.is_outside[i] || !c.counts[i]) {
+            return 0;
+        }
+    }
+    return times;
+}
+
+/* Every element as often as `times` (0: once) says of its axes, side by side. */
+static ig_value *repeat_elements(ig_expr *e, ig_value *x, const int64_t *times) {
+    ig_dim narrow[IG_TENSOR_RANK], wide[IG_TENSOR_RANK], dims[IG_TENSOR_RANK];
+    uint32_t rank = 0, own = x->type->rank;
+    for (uint32_t d = 0; d < own; d++) {
+        narrow[rank] = wide[rank] = dims[d] = x->type->dims[d];
+        rank++;
+        if (times[d] > 0) {
+            dims[d] = ig_dim_mul(e->module, dims[d], ig_dim_of(times[d]));
+            narrow[rank] = ig_dim_of(1);
+            wide[rank++] = ig_dim_of(times[d]);
+        }
+    }
+    x = ig_expr_expand(e, ig_expr_reshape(e, x, rank, narrow), rank, wide);
+    return ig_expr_reshape(e, x, own, dims);
+}
+
+/* Axis `number` of the op, which is axis `axis` of x. */
+static ig_value *resize_axis(ig_expr *e, const ig_op *op, ig_value *x, uint32_t number,
+                             uint32_t axis, const axis_plan *plan) {
+    ig_resize_elements c = plan->is_open ? find_elements(e, op, number, plan)
                                          : know_elements(e, plan);
     int64_t taps = FEW_TAPS + 1;
     if (c.weights && ig_dim_constant(e->module, c.taps, &taps) && taps <= FEW_TAPS) {
@@ -470,6 +504,53 @@ ig_value *ig_compose_resize_bytes(ig_expr *e, ig_value *x, const ig_resize_form 
     return ig_expr_cast(e, ig_build_round(e, x), IG_DT_u8);
 }
 
+/* Along the last axis elements would be gathered one by one: it goes as the one before
+ * it, whose elements are lines. */
+static ig_value *resize_lines(ig_expr *e, const ig_op *op, ig_value *x, uint32_t axis,
+                              const axis_plan *plan) {
+    uint32_t rank = x ? x->type->rank : 0;
+    if (!x) {
+        return NULL;
+    }
+    if (axis + 1 < rank || rank < 2 || ig_dim_is(x->type->dims[rank - 2], 1)) {
+        return resize_axis(e, op, x, axis, axis, plan);
+    }
+    x = ig_expr_swap(e, x, rank - 2, rank - 1);
+    x = x ? resize_axis(e, op, x, axis, rank - 2, plan) : NULL;
+    return x ? ig_expr_swap(e, x, rank - 2, rank - 1) : NULL;
+}
+
+static bool is_growing(const axis_plan *plan) {
+    return !plan->is_open && plan->axis.out > plan->axis.in;
+}
+
+/* Axes that shrink go first, the last of all behind the others; then those that grow,
+ * the last of all before the others: as little as may be is turned. */
+static ig_value *resize_axes(ig_expr *e, const ig_op *op, ig_value *x,
+                             axis_plan *plans) {
+    uint32_t rank = x ? x->type->rank : 0, wide = rank;
+    int64_t times[IG_TENSOR_RANK] = { 0 };
+    for (uint32_t d = 0; d < rank; d++) {
+        times[d] = plans[d].changes && wide < IG_TENSOR_RANK
+                       ? count_repeats(e, &plans[d])
+                       : 0;
+        plans[d].changes = plans[d].changes && times[d] == 0;
+        wide += times[d] > 0;
+    }
+    x = wide > rank ? repeat_elements(e, x, times) : x;
+    for (uint32_t d = 0; d < rank; d++) {
+        if (plans[d].changes && !is_growing(&plans[d])) {
+            x = resize_lines(e, op, x, d, &plans[d]);
+        }
+    }
+    for (uint32_t d = rank; d-- > 0;) {
+        if (plans[d].changes && is_growing(&plans[d])) {
+            x = resize_lines(e, op, x, d, &plans[d]);
+        }
+    }
+    return x;
+}
+
 bool ig_decompose_resize(ig_expr *e, const ig_op *op, ig_value **out_results) {
     axis_plan plans[IG_TENSOR_RANK];
     ig_value *x = op->operands[0].value;
@@ -490,9 +571,7 @@ bool ig_decompose_resize(ig_expr *e, const ig_op *op, ig_value **out_results) {
         x = ig_dtype_is_float(dtype) ? ig_expr_widen(e, x)
                                      : ig_expr_cast(e, x, IG_DT_f64);
     }
-    for (uint32_t d = 0; d < rank; d++) {
-        x = plans[d].changes ? resize_axis(e, op, x, d, &plans[d]) : x;
-    }
+    x = resize_axes(e, op, x, plans);
     if (is_real && !ig_dtype_is_float(dtype)) {
         x = ig_build_round(e, x);
     }

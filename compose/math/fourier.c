@@ -1,13 +1,14 @@
-/* Fourier transforms, as products with their matrices.
+/* Fourier transforms: along which axis, and as products with their matrices where they
+ * are short (fourier_long.c has the others) or their extent is open.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "compose/math/fourier.h"
+#include "compose/math/fourier_inside.h"
 
 #include "base/arena.h"
 
 #include <assert.h>
 #include <math.h>
 
-enum { LONGEST = 4096 };
+enum { LONGEST = 1 << 22 };
 
 static const double full_turn = 6.283185307179586476925286766559;
 
@@ -42,6 +43,79 @@ static ig_value *build_matrix(ig_expr *e, const wave_matrix *m, ig_dtype dtype) 
     return ig_expr_cast(e, wide, dtype);
 }
 
+/* ---- along the last axis ---- */
+
+ig_complex fourier_waves(ig_expr *e, const int64_t extents[2], int64_t n, bool inverse,
+                         ig_dtype dtype) {
+    wave_matrix m = { .rows = extents[0], .columns = extents[1], .n = n, .sign = 1 };
+    ig_complex w = { build_matrix(e, &m, dtype), NULL };
+    m.kind = WAVE_SIN;
+    m.sign = inverse ? 1 : -1;
+    w.im = build_matrix(e, &m, dtype);
+    return w;
+}
+
+ig_complex fourier_product(ig_expr *e, ig_complex x, int64_t n, int64_t count,
+                           bool inverse) {
+    int64_t extents[] = { n, count };
+    ig_dtype dtype = (ig_dtype)x.re->type->dtype;
+    ig_complex w = fourier_waves(e, extents, n, inverse, dtype);
+    ig_complex y = { ig_expr_matmul(e, x.re, w.re), ig_expr_matmul(e, x.re, w.im) };
+    if (x.im) {
+        y.re = ig_build_sub(e, y.re, ig_expr_matmul(e, x.im, w.im));
+        y.im = ig_build_add(e, y.im, ig_expr_matmul(e, x.im, w.re));
+    }
+    return y;
+}
+
+static ig_value *cut_last(ig_expr *e, ig_value *x, int64_t from, int64_t count) {
+    return x ? ig_expr_slice(e, x, x->type->rank - 1, ig_dim_const(e->module, from),
+                             ig_dim_const(e->module, count), 1)
+             : NULL;
+}
+
+static ig_complex transform_last(ig_expr *e, ig_complex x, int64_t n, int64_t count,
+                                 bool inverse) {
+    if (fourier_is_short(n)) {
+        return fourier_product(e, x, n, count, inverse);
+    }
+    ig_complex y = fourier_long(e, x, n, inverse);
+    return count == n ? y
+                      : (ig_complex){ cut_last(e, y.re, 0, count),
+                                      cut_last(e, y.im, 0, count) };
+}
+
+/* A frequency represents its mirror image too, except the first and the middle one. */
+static double count_images(int64_t row, int64_t n) {
+    return row == 0 || 2 * row == n ? 1 : 2;
+}
+
+/* The first half of a spectrum and its mirror image, whose parts are `sign` times those
+ * of the half. */
+static ig_value *mirror_half(ig_expr *e, ig_value *x, int64_t n, double sign) {
+    int64_t count = n - (n / 2 + 1);
+    ig_value *image = cut_last(e, x, 1, count);
+    image = image ? ig_expr_flip(e, image, image->type->rank - 1) : NULL;
+    image = sign < 0 && image ? ig_build_neg(e, image) : image;
+    ig_value *parts[] = { x, image };
+    return image ? ig_expr_concat(e, x->type->rank - 1, parts, 2) : NULL;
+}
+
+static ig_value *real_of_last(ig_expr *e, ig_complex x, int64_t n) {
+    if (!fourier_is_short(n)) {
+        x = (ig_complex){ mirror_half(e, x.re, n, 1), mirror_half(e, x.im, n, -1) };
+        return x.re ? fourier_long(e, x, n, true).re : NULL;
+    }
+    ig_dtype dtype = (ig_dtype)x.re->type->dtype;
+    wave_matrix m = {
+        .rows = n / 2 + 1, .columns = n, .n = n, .sign = 1, .weight = count_images
+    };
+    ig_value *y = ig_expr_matmul(e, x.re, build_matrix(e, &m, dtype));
+    m.kind = WAVE_SIN;
+    m.sign = -1;
+    return ig_build_add(e, y, ig_expr_matmul(e, x.im, build_matrix(e, &m, dtype)));
+}
+
 /* ---- matrices of extents that the run learns, or that are too large to store ---- */
 
 /* [rows, columns]: cos and sin of 2 pi r c / n, in `dtype`. */
@@ -66,6 +140,11 @@ ig_complex ig_compose_dft_open(ig_expr *e, ig_complex x, ig_dim count, bool inve
     }
     ig_dim n = x.re->type->dims[x.re->type->rank - 1];
     ig_dtype dtype = (ig_dtype)x.re->type->dtype;
+    int64_t known = 0, wanted = 0;
+    if (ig_dim_constant(e->module, n, &known) && known > 0 && known <= LONGEST &&
+        ig_dim_constant(e->module, count, &wanted) && wanted > 0 && wanted <= known) {
+        return transform_last(e, x, known, wanted, inverse);
+    }
     ig_complex w = build_waves(e, n, count, n, dtype);
     ig_value *sin = inverse ? w.im : ig_build_neg(e, w.im);
     ig_complex y = { ig_expr_matmul(e, x.re, w.re), ig_expr_matmul(e, x.re, sin) };
@@ -82,6 +161,11 @@ ig_value *ig_compose_dft_to_real_open(ig_expr *e, ig_complex x, ig_dim n) {
     }
     uint32_t rank = x.re->type->rank;
     ig_dim bins = x.re->type->dims[rank - 1];
+    int64_t known = 0;
+    if (ig_dim_constant(e->module, n, &known) && known > 0 && known <= LONGEST &&
+        ig_dim_is(bins, known / 2 + 1)) {
+        return real_of_last(e, x, known);
+    }
     ig_dtype dtype = (ig_dtype)x.re->type->dtype;
     ig_complex w = build_waves(e, bins, n, n, dtype);
     ig_value *row = ig_expr_axis_iota(e, 2, 0, bins);
@@ -94,40 +178,6 @@ ig_value *ig_compose_dft_to_real_open(ig_expr *e, ig_complex x, ig_dim n) {
     ig_value *re = ig_expr_matmul(e, x.re, ig_build_mul(e, images, w.re));
     ig_value *im = ig_expr_matmul(e, x.im, ig_build_mul(e, images, w.im));
     return ig_build_sub(e, re, im);
-}
-
-/* ---- along the last axis ---- */
-
-static ig_complex transform_last(ig_expr *e, ig_complex x, int64_t n, int64_t count,
-                                 bool inverse) {
-    ig_dtype dtype = (ig_dtype)x.re->type->dtype;
-    wave_matrix m = { .rows = n, .columns = count, .n = n, .sign = 1 };
-    ig_value *c = build_matrix(e, &m, dtype);
-    m.kind = WAVE_SIN;
-    m.sign = inverse ? 1 : -1;
-    ig_value *s = build_matrix(e, &m, dtype);
-    ig_complex y = { ig_expr_matmul(e, x.re, c), ig_expr_matmul(e, x.re, s) };
-    if (x.im) {
-        y.re = ig_build_sub(e, y.re, ig_expr_matmul(e, x.im, s));
-        y.im = ig_build_add(e, y.im, ig_expr_matmul(e, x.im, c));
-    }
-    return y;
-}
-
-/* A frequency represents its mirror image too, except the first and the middle one. */
-static double count_images(int64_t row, int64_t n) {
-    return row == 0 || 2 * row == n ? 1 : 2;
-}
-
-static ig_value *real_of_last(ig_expr *e, ig_complex x, int64_t n) {
-    ig_dtype dtype = (ig_dtype)x.re->type->dtype;
-    wave_matrix m = {
-        .rows = n / 2 + 1, .columns = n, .n = n, .sign = 1, .weight = count_images
-    };
-    ig_value *y = ig_expr_matmul(e, x.re, build_matrix(e, &m, dtype));
-    m.kind = WAVE_SIN;
-    m.sign = -1;
-    return ig_build_add(e, y, ig_expr_matmul(e, x.im, build_matrix(e, &m, dtype)));
 }
 
 /* ---- along any ---- */

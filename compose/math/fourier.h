@@ -12,8 +12,8 @@ typedef struct ig_complex {
 
 /* X[k] = sum over t of x[t] exp(-2 pi i k t / n) along `axis`, of known extent n;
  * `inverse`: with +.  Not divided by anything.  The result has the first `count`
- * frequencies (0: n).  A product with the transform's matrix: n * count values of
- * constants; n is limited to 4096.  The parts are NULL when that fails. */
+ * frequencies (0: n).  By n log n operations where n is large; n is at most 2^22.  The
+ * parts are NULL when that fails. */
 ig_complex ig_compose_dft(ig_expr *e, ig_complex x, uint32_t axis, int64_t count,
                           bool inverse);
 

@@ -145,7 +145,60 @@ static ig_value *matmul_of_repeated_columns(ig_builder *b, ig_op *op) {
              : NULL;
 }
 
+/* x [..., h, 1, S, E] of which y [..., h * g, S, E] has each block g times, or NULL. */
+static ig_value *find_repeated_blocks(const ig_value *y, ig_dim *out_times) {
+    const ig_op *reshape = ig_def(y, IG_OP_reshape);
+    const ig_op *expand = reshape && reshape->operand_count == 1
+                              ? ig_def(ig_op_operand(reshape, 0), IG_OP_expand)
+                              : NULL;
+    if (!expand || expand->operand_count != 1) {
+        return NULL;
+    }
+    ig_module *module = ig_op_module(expand);
+    ig_value *x = ig_op_operand(expand, 0);
+    const ig_type *wide = expand->results[0].type;
+    uint32_t rank = wide->rank;
+    if (rank < 4 || x->type->rank != rank || y->type->rank + 1u != rank ||
+        !ig_dim_is(x->type->dims[rank - 3], 1)) {
+        return NULL;
+    }
+    *out_times = wide->dims[rank - 3];
+    for (uint32_t d = 0; d < rank - 1; d++) {
+        ig_dim own = x->type->dims[d < rank - 3 ? d : d + 1];
+        ig_dim given = d + 4 == rank ? ig_dim_mul(module, own, *out_times) : own;
+        if (ig_dim_equal(module, given, y->type->dims[d]) != IG_YES) {
+            return NULL;
+        }
+    }
+    return ig_dim_is(*out_times, 1) ? NULL : x;
+}
+
+/* Heads of queries that share one head of keys are rows of one product. */
+static ig_value *matmul_of_repeated_heads(ig_builder *b, ig_op *op) {
+    ig_expr e = ig_expr_trying(b);
+    ig_matmul_attrs attrs = ig_matmul_attrs_of(op);
+    ig_value *a = ig_op_operand(op, 0), *w = ig_op_operand(op, 1);
+    ig_dim times, dims[IG_TENSOR_RANK];
+    ig_value *x = find_repeated_blocks(w, &times);
+    uint32_t rank = a->type->rank;
+    if (!x || attrs.transpose_a || rank != w->type->rank) {
+        return NULL;
+    }
+    for (uint32_t d = 0; d + 2 < rank; d++) {
+        if (ig_dim_equal(e.module, a->type->dims[d], w->type->dims[d]) != IG_YES) {
+            return NULL;
+        }
+    }
+    memcpy(dims, a->type->dims, rank * sizeof *dims);
+    dims[rank - 3] = x->type->dims[rank - 3];
+    dims[rank - 2] = ig_dim_mul(e.module, times, dims[rank - 2]);
+    a = ig_expr_reshape(&e, a, rank, dims);
+    ig_value *y = ig_build_matmul(&e, a, ig_expr_squeeze(&e, x, rank - 2), attrs);
+    return ig_expr_reshape(&e, y, rank, op->results[0].type->dims);
+}
+
 static const ig_rule rules[] = {
+    RULE(matmul, matmul_of_repeated_heads),
     RULE(conv, conv_of_repeated_weights),
     RULE(matmul, matmul_of_repeated_columns),
     RULE(conv, conv_without_lost_taps),

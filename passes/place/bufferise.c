@@ -172,6 +172,8 @@ static void assign_destinations(buffers *s, ig_block *block) {
             if (!wanted_place(s, value) && is_computed(value)) {
                 ig_place *own = ig_place_whole(s->arena, s->module, value);
                 ig_map_set_id(&s->wanted, IG_MAP_PTR(value), own);
+            } else if (!wanted_place(s, value) && ig_def(value, IG_OP_reshape)) {
+                offer_place(s, value, ig_place_whole(s->arena, s->module, value));
             }
         }
         if (op->code == IG_OP_concat) {
@@ -276,17 +278,40 @@ static bool is_table(const ig_op *fused, uint32_t index) {
     return false;
 }
 
+/* Is input `index` gathered from so often that its lines pay for a copy side by
+ * side? */
+static bool is_gathered_often(buffers *s, const ig_op *fused, uint32_t index) {
+    const ig_op *op = fused->bodies[0]->first;
+    int64_t elements, results;
+    return op->code == IG_OP_gather && index == 0 &&
+           op->operands[0].value == fused->bodies[0]->args[0] &&
+           ig_dim_constant(s->module,
+                           ig_type_count(s->module, op->operands[0].value->type),
+                           &elements) &&
+           ig_dim_constant(s->module, ig_type_count(s->module, op->results[0].type),
+                           &results) &&
+           results >= elements;
+}
+
 static ig_value *input_value(buffers *s, ig_builder *b, const ig_op *fused,
                              uint32_t index) {
     assert(index < fused->operand_count && "an input of the region");
-    ig_place *place = place_of(s, fused->operands[index].value);
+    ig_value *value = fused->operands[index].value;
+    ig_place *place = place_of(s, value);
     bool is_unit = place->rank == 0 || ig_dim_is(place->strides[place->rank - 1], 1) ||
                    ig_dim_is(place->dims[place->rank - 1], 1);
     ig_kernel_family family = ig_op_family(fused);
     bool needs_whole = ig_family_needs_whole(family, index) || is_table(fused, index);
-    if ((ig_family_needs_unit_stride(family, index) && !is_unit) ||
+    bool needs_unit = ig_family_needs_unit_stride(family, index) ||
+                      (family == IG_FAMILY_gather &&
+                       is_gathered_often(s, fused, index));
+    if ((needs_unit && !is_unit) ||
         (needs_whole && !ig_place_is_row_major(s->module, place))) {
         place = copy_to_buffer(s, b, place);
+        if (family == IG_FAMILY_gather && value->def &&
+            value->def->block == fused->block) {
+            ig_buffers_set_place(s, value, place); /* other gathers read it too */
+        }
     }
     return ig_place_value(b, place);
 }
@@ -372,6 +397,19 @@ static void set_place(buffers *s, ig_value *value, ig_place *place) {
 }
 
 /* Strides, else a copy first; a slice in operand form is not known well enough. */
+/* Elements that no strides show so are copied to a buffer of the new shape, which may
+ * be returned as it is. */
+static ig_place *copy_reshaped(buffers *s, ig_builder *b, const ig_op *op,
+                               const ig_place *from) {
+    ig_place *whole = ig_place_whole(s->arena, s->module,
+                                     make_alloc(s, b, op->results->type));
+    ig_place *to = ig_place_reshape(s->arena, s->module, whole, from->rank, from->dims);
+    if (to) {
+        copy_place(s, b, from, to);
+    }
+    return to ? whole : NULL;
+}
+
 static ig_status rewrite_view(buffers *s, ig_op *op) {
     if (op->code == IG_OP_slice && !ig_attr_is_set(op, IG_slice_starts)) {
         return ig_buffers_unsupported(op, " where its range is computed by the model");
@@ -379,6 +417,9 @@ static ig_status rewrite_view(buffers *s, ig_op *op) {
     ig_builder b = ig_builder_before(op);
     ig_place *from = place_of(s, op->operands[0].value);
     ig_place *place = views[op->code](s, op, from);
+    if (!place) {
+        place = op->code == IG_OP_reshape ? copy_reshaped(s, &b, op, from) : NULL;
+    }
     if (!place) {
         place = views[op->code](s, op, copy_to_buffer(s, &b, from));
     }

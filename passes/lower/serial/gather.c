@@ -7,7 +7,8 @@
  *
  * The space is cut in two: rows (everything an id is read for) and the run of elements
  * under one id (r…), which is copied whole, as vectors where it is contiguous in both.
- * Ids are checked; one out of range is reported and its run is zero.
+ * Ids are checked; one out of range is reported and its run is zero.  Runs of one
+ * element side by side go by vectors of ids, all of which are checked with one test.
  *
  *   grid       rows, in blocks of about 4096 elements where the run's length is known
  */
@@ -187,6 +188,88 @@ static void emit_row(const gather *g, ig_builder *b, ig_value *const *index) {
     }
 }
 
+/* ---- runs of one element, by vectors ---- */
+
+/* Lanes run along the last row axis, where ids and results are side by side. */
+static bool has_id_lanes(const gather *g) {
+    uint32_t ids_rank = g->ids->type->rank;
+    ig_dtype dtype = (ig_dtype)g->x->type->dtype;
+    return g->op->code != IG_OP_gather_nd && run_rank(g) == 0 && ids_rank > 0 &&
+           ig_dim_is(g->ids->strides[ids_rank - 1], 1) &&
+           ig_dim_is(g->out->strides[g->out->type->rank - 1], 1) &&
+           ig_dtypes[dtype].bits >= 32 && ig_lower_lanes(g->lower, IG_DT_i64) >= 4;
+}
+
+/* Where in x the ids of a vector lead to, as place_gather and place_elements have
+ * it. */
+static ig_value *place_lanes(const gather *g, ig_builder *b, ig_value *const *row,
+                             ig_value *rows, ig_value *count) {
+    uint32_t lanes = rows->type->lanes, inner = g->row_rank - 1;
+    uint32_t fixed = g->op->code == IG_OP_gather ? g->axis : g->row_rank;
+    ig_value *start = k_i64(b, 0);
+    for (uint32_t d = 0; d < fixed; d++) {
+        if (g->op->code == IG_OP_gather || d != g->axis) {
+            ig_value *step = ig_lower_dim(g->lower, g->x->strides[d]);
+            start = k_add(b, start, k_mul(b, row[d], step));
+        }
+    }
+    ig_value *step = ig_lower_dim(g->lower, g->x->strides[g->axis]);
+    ig_value *at = k_binary(b, IG_OP_mul, rows, k_splat(b, step, lanes));
+    at = k_binary(b, IG_OP_add, at, k_splat(b, start, lanes));
+    if (g->op->code == IG_OP_gather || g->axis == inner) {
+        return at;
+    }
+    ig_value *last = k_splat(b, k_sub(b, count, k_i64(b, 1)), lanes);
+    ig_value *lane = k_binary(b, IG_OP_min, k_iota(b, lanes), last);
+    step = ig_lower_dim(g->lower, g->x->strides[inner]);
+    return k_binary(b, IG_OP_add, at,
+                    k_binary(b, IG_OP_mul, lane, k_splat(b, step, lanes)));
+}
+
+/* The rows of some ids; *is_good: are all of those that count in range? */
+static ig_value *check_lanes(const gather *g, ig_builder *b, ig_value *ids,
+                             ig_value *count, ig_value **is_good) {
+    uint32_t lanes = ids->type->lanes;
+    ig_value *extent = ig_lower_dim(g->lower, g->x->type->dims[g->axis]);
+    ig_value *zero = k_splat(b, k_i64(b, 0), lanes), *all = k_splat(b, extent, lanes);
+    ig_value *one = k_splat(b, k_i64(b, 1), lanes), *rows = ids;
+    if (g->wraps) {
+        ig_value *is_low = k_compare(b, IG_OP_lt, ids, zero);
+        rows = k_where(b, is_low, k_binary(b, IG_OP_add, ids, all), ids);
+    }
+    ig_value *is_in = k_compare(b, IG_OP_lt, k_cast(b, rows, IG_DT_u64),
+                                k_cast(b, all, IG_DT_u64));
+    ig_value *is_meant = k_compare(b, IG_OP_lt, k_iota(b, lanes),
+                                   k_splat(b, count, lanes));
+    ig_value *bad = k_where(b, is_in, zero, k_where(b, is_meant, one, zero));
+    ig_value *any = k_hreduce(b, IG_REDUCE_max, bad);
+    *is_good = k_compare(b, IG_OP_eq, any, k_i64(b, 0));
+    return k_where(b, is_in, rows, zero);
+}
+
+/* Elements from index[inner] on; those that ids out of range name go one by one. */
+static void emit_id_vector(const gather *g, ig_builder *b, ig_value **index,
+                           ig_value *count) {
+    uint32_t inner = g->row_rank - 1, lanes = ig_lower_lanes(g->lower, IG_DT_i64);
+    uint32_t ids_rank = g->ids->type->rank;
+    ig_value *const *own = index + (g->op->code == IG_OP_gather ? g->axis : 0);
+    ig_value *first = index[inner], *is_good = NULL;
+    ig_value *at = dot_strides(g, b, g->ids->strides, own, ids_rank);
+    ig_value *ids = k_load_count(b, g->ids->buffer, at, lanes, count);
+    ig_value *rows = check_lanes(g, b, k_cast(b, ids, IG_DT_i64), count, &is_good);
+    k_if check = k_if_open(b, is_good, NULL, 0);
+    ig_builder *in = &check.then;
+    ig_value *x = k_load_at(in, g->x->buffer, place_lanes(g, in, index, rows, count));
+    ig_value *to = dot_strides(g, in, g->out->strides, index, g->row_rank);
+    k_store_count(in, x, g->out->buffer, to, count);
+    k_loop loop = k_loop_open(&check.other, first, k_add(&check.other, first, count),
+                              k_i64(&check.other, 1), NULL, 0);
+    index[inner] = loop.index;
+    emit_row(g, &loop.b, index);
+    k_loop_close(&loop, NULL, 0);
+    k_if_close(&check, NULL, NULL);
+}
+
 /* Rows `first` to `last` of those along the last row axis under `outer`, the index of
  * the others. */
 static void emit_line(const gather *g, ig_builder *b, ig_value *outer, ig_value *first,
@@ -198,9 +281,15 @@ static void emit_line(const gather *g, ig_builder *b, ig_value *outer, ig_value 
         index[d] = d == 0 ? outer : k_mod(b, outer, extent);
         outer = d == 0 ? outer : k_div(b, outer, extent);
     }
-    k_loop loop = k_loop_open(b, first, last, k_i64(b, 1), NULL, 0);
+    int64_t lanes = has_id_lanes(g) ? ig_lower_lanes(g->lower, IG_DT_i64) : 1;
+    k_loop loop = k_loop_open(b, first, last, k_i64(b, lanes), NULL, 0);
     index[inner] = loop.index;
-    emit_row(g, &loop.b, index);
+    if (lanes > 1) {
+        ig_value *left = k_sub(&loop.b, last, loop.index);
+        emit_id_vector(g, &loop.b, index, k_min(&loop.b, left, k_i64(&loop.b, lanes)));
+    } else {
+        emit_row(g, &loop.b, index);
+    }
     k_loop_close(&loop, NULL, 0);
 }
 

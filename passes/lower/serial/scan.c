@@ -120,21 +120,32 @@ static ig_value *first_element(ig_builder *b, const ig_lower_operand *x,
     return k_cast(b, k_load(b, x->buffer, k_i64(b, 0), 1), wide);
 }
 
-static void emit_element(const range *r, ig_builder *b, ig_value *i) {
+/* `lanes` elements from i on, or those that `count` (NULL: all) says. */
+static void emit_elements(const range *r, ig_builder *b, ig_value *i, uint32_t lanes,
+                          ig_value *count) {
     ig_dtype dtype = (ig_dtype)r->out->type->dtype;
     ig_dtype wide = ig_dtype_is_float(dtype) ? IG_DT_f64 : IG_DT_i64;
-    ig_value *start = first_element(b, r->start, wide);
-    ig_value *step = first_element(b, r->step, wide);
-    ig_value *value = k_add(b, start, k_mul(b, k_cast(b, i, wide), step));
+    ig_value *start = k_splat(b, first_element(b, r->start, wide), lanes);
+    ig_value *step = k_splat(b, first_element(b, r->step, wide), lanes);
+    ig_value *number = k_binary(b, IG_OP_add, k_iota(b, lanes), k_splat(b, i, lanes));
+    ig_value *value = k_binary(b, IG_OP_mul, k_cast(b, number, wide), step);
+    value = k_cast(b, k_binary(b, IG_OP_add, start, value), dtype);
     ig_value *stride = ig_lower_dim(r->lower, r->out->strides[0]);
-    k_store(b, k_cast(b, value, dtype), r->out->buffer, k_mul(b, i, stride));
+    k_store_count(b, value, r->out->buffer, k_mul(b, i, stride), count);
 }
 
 static void emit_range_tile(void *user, ig_builder *b, ig_value *tile) {
     const range *r = user;
     ig_value *count = ig_lower_dim(r->lower, r->out->type->dims[0]);
-    k_loop loop = ig_lower_open_lines(b, tile, count, ig_lower_tile(r->lower, CHUNK));
-    emit_element(r, &loop.b, loop.index);
+    int64_t chunk = ig_lower_tile(r->lower, CHUNK);
+    uint32_t lanes = ig_dim_is(r->out->strides[0], 1)
+                         ? ig_lower_lanes(r->lower, IG_DT_i64)
+                         : 1;
+    ig_value *first = k_mul(b, tile, k_i64(b, chunk)), *step = k_i64(b, lanes);
+    ig_value *last = k_min(b, count, k_add(b, first, k_i64(b, chunk)));
+    k_loop loop = k_loop_open(b, first, last, step, NULL, 0);
+    ig_value *left = lanes > 1 ? k_sub(&loop.b, last, loop.index) : NULL;
+    emit_elements(r, &loop.b, loop.index, lanes, left);
     k_loop_close(&loop, NULL, 0);
 }
 

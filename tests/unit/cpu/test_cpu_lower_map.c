@@ -242,6 +242,13 @@ TEST(gathers) {
           "%0 = gather_nd %x, %i : f32[B, 20]\nret %0", EXTENTS(7));
     check("%x: f32[B, 3], %i: i64[B, 5]) -> (f32[B, 5] \"o\")",
           "%0 = gather_elements %x, %i {axis = 1} : f32[B, 5]\nret %0", EXTENTS(7));
+    check("%x: f32[B, 5], %i: i64[37]) -> (f32[B, 37] \"o\")",
+          "%0 = gather %x, %i {axis = 1} : f32[B, 37]\nret %0", EXTENTS(3));
+    check("%x: f32[5, B], %i: i64[4, B], %y: i32[B, 5], %j: i32[B, 37]) -> "
+          "(f32[4, B] \"o\", i32[B, 37] \"p\")",
+          "%0 = gather_elements %x, %i {axis = 0} : f32[4, B]\n"
+          "%1 = gather_elements %y, %j {axis = 1} : i32[B, 37]\nret %0, %1",
+          EXTENTS(21));
 }
 
 /* ---- reductions ---- */

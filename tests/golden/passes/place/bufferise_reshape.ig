@@ -14,21 +14,17 @@ module @m {
 # expect:
 module @m {
   plan @main(%x: f32[B, 64]) -> (&f32[B, 24, 1], &f32[B, 3, 1]) {
-    %0 = alloc : &f32[B, 8, 1, 3]
+    %0 = alloc : &f32[B, 24, 1]
     %1 = view %x {offset = 1, strides = [64, 8, 8, 1]} : &f32[B, 8, 1, 3]
-    compute %1, %0 {family = "copy", outs = 1} (%2: f32[B, 8, 1, 3]) {
-      yield %2
+    %2 = view %0 {offset = 0, strides = [24, 3, 3, 1]} : &f32[B, 8, 1, 3]
+    compute %1, %2 {family = "copy", outs = 1} (%3: f32[B, 8, 1, 3]) {
+      yield %3
     }
-    %3 = alloc : &f32[B, 24, 1]
-    %4 = view %0 {offset = 0, strides = [24, 1, 1]} : &f32[B, 24, 1]
-    compute %4, %3 {family = "copy", outs = 1} (%5: f32[B, 24, 1]) {
-      yield %5
+    %4 = alloc : &f32[B, 3, 1]
+    %5 = view %x {offset = 1, strides = [64, 16, 1]} : &f32[B, 3, 1]
+    compute %5, %4 {family = "copy", outs = 1} (%6: f32[B, 3, 1]) {
+      yield %6
     }
-    %6 = alloc : &f32[B, 3, 1]
-    %7 = view %x {offset = 1, strides = [64, 16, 1]} : &f32[B, 3, 1]
-    compute %7, %6 {family = "copy", outs = 1} (%8: f32[B, 3, 1]) {
-      yield %8
-    }
-    ret %3, %6
+    ret %0, %4
   }
 }

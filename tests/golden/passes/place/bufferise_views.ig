@@ -30,14 +30,14 @@ module @m {
       %7 = neg %6 : f32[4*B, 6]
       yield %7
     }
-    %8 = alloc : &f32[6, B, 4]
+    %8 = alloc : &f32[24*B]
     %9 = view %x {offset = 0, strides = [1, 24, 6]} : &f32[6, B, 4]
-    compute %9, %8 {family = "copy", outs = 1} (%10: f32[6, B, 4]) {
-      yield %10
+    %10 = view %8 {offset = 0, strides = [4*B, 4, 1]} : &f32[6, B, 4]
+    compute %9, %10 {family = "copy", outs = 1} (%11: f32[6, B, 4]) {
+      yield %11
     }
-    %11 = view %8 {offset = 0, strides = [1]} : &f32[24*B]
     %12 = alloc : &f32[24*B]
-    compute %11, %12 {family = "map", outs = 1} (%13: f32[24*B]) {
+    compute %8, %12 {family = "map", outs = 1} (%13: f32[24*B]) {
       %14 = abs %13 : f32[24*B]
       yield %14
     }

@@ -43,31 +43,27 @@ module @m {
       %16 = sin %15 : f32[4, 2]
       yield %16
     }
-    %17 = alloc : &f32[4, 2]
-    compute %14, %j, %14, %17 {family = "scatter", outs = 1} (%18: f32[4, 2], %19: i64[4, 2], %20: f32[4, 2]) {
-      %21 = scatter_elements %18, %19, %20 {axis = 0} : f32[4, 2]
-      yield %21
+    %17 = alloc : &f32[8]
+    %18 = view %17 {offset = 0, strides = [2, 1]} : &f32[4, 2]
+    compute %14, %j, %14, %18 {family = "scatter", outs = 1} (%19: f32[4, 2], %20: i64[4, 2], %21: f32[4, 2]) {
+      %22 = scatter_elements %19, %20, %21 {axis = 0} : f32[4, 2]
+      yield %22
     }
-    %22 = alloc : &f32[4, 2]
-    compute %x, %22 {family = "map", outs = 1} (%23: f32[4, 2]) {
-      %24 = cos %23 : f32[4, 2]
-      yield %24
+    %23 = alloc : &f32[4, 2]
+    compute %x, %23 {family = "map", outs = 1} (%24: f32[4, 2]) {
+      %25 = cos %24 : f32[4, 2]
+      yield %25
     }
-    %25 = alloc : &f32[4, 2]
-    compute %22, %i, %u, %25 {family = "scatter", outs = 1} (%26: f32[4, 2], %27: i64[3, 2], %28: f32[3, 2]) {
-      %29 = scatter_elements %26, %27, %28 {axis = 0} : f32[4, 2]
-      yield %29
+    %26 = alloc : &f32[4, 2]
+    compute %23, %i, %u, %26 {family = "scatter", outs = 1} (%27: f32[4, 2], %28: i64[3, 2], %29: f32[3, 2]) {
+      %30 = scatter_elements %27, %28, %29 {axis = 0} : f32[4, 2]
+      yield %30
     }
-    %30 = alloc : &f32[4, 2]
-    compute %22, %25, %30 {family = "map", outs = 1} (%31: f32[4, 2], %32: f32[4, 2]) {
-      %33 = add %31, %32 : f32[4, 2]
-      yield %33
+    %31 = alloc : &f32[4, 2]
+    compute %23, %26, %31 {family = "map", outs = 1} (%32: f32[4, 2], %33: f32[4, 2]) {
+      %34 = add %32, %33 : f32[4, 2]
+      yield %34
     }
-    %34 = alloc : &f32[8]
-    %35 = view %17 {offset = 0, strides = [1]} : &f32[8]
-    compute %35, %34 {family = "copy", outs = 1} (%36: f32[8]) {
-      yield %36
-    }
-    ret %0, %3, %34, %30
+    ret %0, %3, %17, %31
   }
 }
