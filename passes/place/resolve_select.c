@@ -5,7 +5,7 @@
  *     %1 = nonzero %x : i64[n, 2]
  *   becomes
  *     %r = cumsum of (x is not zero), flattened; bind its last element to n
- *     %p = the first position of 1, 2 … n in %r        (bucketize)
+ *     %p = each position where x is not zero, at its number in %r    (a scatter)
  *     %1 = quotients and rests of %p by the extents of x, side by side
  *
  * unique sorts, finds where runs begin as nonzero does, and counts runs for the
@@ -20,6 +20,10 @@
 /* ---- vocabulary of this file ---- */
 
 static ig_value *scalar_of(ig_resolver *m, ig_dim dim) {
+    int64_t known;
+    if (ig_dim_constant(m->module, dim, &known)) {
+        return ig_expr_integer(&m->e, IG_DT_i64, known);
+    }
     return ig_expr_reshape(&m->e, ig_expr_dims(&m->e, &dim, 1), 0, NULL);
 }
 
@@ -50,10 +54,18 @@ static ig_value *count_all(ig_resolver *m, ig_value *mask) {
     return ig_expr_reduce(&m->e, IG_REDUCE_sum, ones, NULL, 0, true);
 }
 
-/* The `count` positions at which a vector of bools is true, from its running count. */
-static ig_value *find_true(ig_resolver *m, ig_value *running, ig_dim count) {
-    ig_value *nth = add_integer(m, make_iota(m, count), 1);
-    return ig_build_bucketize(&m->e, nth, running, (ig_bucketize_attrs){ 0 });
+/* The `count` positions at which a vector of bools is true, from its running count:
+ * every position is written to its number, the others behind all of them. */
+static ig_value *find_true(ig_resolver *m, ig_value *mask, ig_value *running,
+                           ig_dim count) {
+    ig_dim room = ig_dim_add(m->module, count, ig_dim_of(1));
+    ig_value *number = ig_build_where(&m->e, mask, add_integer(m, running, -1),
+                                      scalar_of(m, count));
+    ig_value *all = ig_build_scatter_elements(
+        &m->e, ig_expr_fill(&m->e, IG_DT_i64, 1, &room, 0), number,
+        make_iota(m, mask->type->dims[0]),
+        (ig_scatter_elements_attrs){ .axis = 0, .is_checked = true });
+    return ig_expr_slice(&m->e, all, 0, ig_dim_of(0), count, 1);
 }
 
 /* Values and positions of a vector, sorted. */
@@ -122,7 +134,7 @@ ig_status ig_resolve_nonzero(ig_resolver *m) {
         ig_value *empty = ig_expr_slice(&m->e, make_iota(m, count), 0, zero, zero, 1);
         ig_resolver_replace(m, 0, ig_expr_reshape(&m->e, empty, 2, none));
     } else {
-        ig_value *positions = find_true(m, count_running(m, mask), count);
+        ig_value *positions = find_true(m, mask, count_running(m, mask), count);
         ig_resolver_replace(m, 0, make_coordinates(m, positions, type));
     }
     ig_op_erase(m->op);
@@ -262,7 +274,7 @@ ig_status ig_resolve_unique(ig_resolver *m) {
     ig_value *mask = find_begins(m, &o), *running = count_running(m, mask);
     ig_dim count = ig_resolver_extent(m, 1, 0);
     ig_resolver_bind(m, count_all(m, mask), &count, 1);
-    ig_value *starts = find_true(m, running, count);
+    ig_value *starts = find_true(m, mask, running, count);
     ig_value *both[] = { starts, ig_expr_dims(&m->e, &o.count, 1) };
     ig_value *bounds = ig_expr_concat(&m->e, 0, both, 2);
     ig_value *ends = ig_expr_slice(&m->e, bounds, 0, ig_dim_of(1), count, 1);

@@ -44,8 +44,8 @@ bool dot_has_columns(const dot *d) {
     int64_t n = 0;
     bool is_known = ig_dim_constant(d->lower->module, d->type->dims[d->rank - 1], &n);
     bool is_same = d->a->type->dtype == dtype && d->b->type->dtype == dtype;
-    return is_same && (dtype == IG_DT_f32 || dtype == IG_DT_f64) && !d->b_is_vector &&
-           (!is_known || n >= MIN_COLUMNS) &&
+    bool has_lanes = dtype == IG_DT_f32 || dtype == IG_DT_f64 || dtype == IG_DT_i32;
+    return is_same && has_lanes && !d->b_is_vector && (!is_known || n >= MIN_COLUMNS) &&
            ig_dim_is(dot_stride(d->b, false, d->transpose_b), 1) &&
            dot_has_column_epilogue(d);
 }

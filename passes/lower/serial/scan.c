@@ -127,7 +127,8 @@ static void emit_elements(const range *r, ig_builder *b, ig_value *i, uint32_t l
     ig_dtype wide = ig_dtype_is_float(dtype) ? IG_DT_f64 : IG_DT_i64;
     ig_value *start = k_splat(b, first_element(b, r->start, wide), lanes);
     ig_value *step = k_splat(b, first_element(b, r->step, wide), lanes);
-    ig_value *number = k_binary(b, IG_OP_add, k_iota(b, lanes), k_splat(b, i, lanes));
+    ig_value *number = k_splat(b, i, lanes);
+    number = lanes > 1 ? k_binary(b, IG_OP_add, number, k_iota(b, lanes)) : number;
     ig_value *value = k_binary(b, IG_OP_mul, k_cast(b, number, wide), step);
     value = k_cast(b, k_binary(b, IG_OP_add, start, value), dtype);
     ig_value *stride = ig_lower_dim(r->lower, r->out->strides[0]);
