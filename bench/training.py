@@ -31,7 +31,8 @@ TABLES, DIM, DENSE = 26, 64, 13
 BOTTOM, TOP = (512, 256, DIM), (512, 256, 1)
 RATE, EPSILON = 0.02, 1e-4
 SETS, CHECKED_STEPS = 4, 3
-CLOSE = {"bags": 1e-5, "dlrm": 2e-3}  # of tables; rows of small gradients magnify noise
+CLOSE = 1e-5  # of tables
+FLIPS = 4  # samples a step at which a ReLU is so near 0 that roundings decide its side
 RULES = {
     "sgd": "sgd(lr={rate})",
     "adagrad": "adagrad(lr={rate},eps={epsilon})",
@@ -352,15 +353,42 @@ def make_engines(task, options):
     return engines
 
 
+def find_flips(far, sets):
+    """Samples all of whose rows, in all tables, are far off: (set, sample)."""
+    found = []
+    for number, inputs in enumerate(sets):
+        off = np.ones(len(inputs["ids"][0]), bool)
+        for rows, ids in zip(far, inputs["ids"]):
+            off &= rows[ids].all(axis=1)
+        found += [(number, sample) for sample in np.flatnonzero(off)]
+    return found
+
+
 def check(engines):
-    """Steps of all engines over the same sets give the same tables."""
+    """Steps of all engines over the same sets give the same tables.
+
+    Of a DLRM but for few samples: where a unit of a layer is within roundings of 0, one
+    engine has the gradient of that sample go through its ReLU, and the other not.  Then
+    all rows of the sample differ, and no others: one in about 3 million units is so near.
+    """
     for number in range(CHECKED_STEPS):
         for engine in engines:
             engine.run(number)
     ours, peer = engines[:2]
-    worst = max(np.abs(ours.table(i) - peer.table(i)).max() for i in range(TABLES))
-    print(f"{ours.task.name}: tables differ by {worst:.2g}")
-    return worst <= CLOSE[ours.task.case]
+    far, worst = [], 0
+    for i in range(TABLES):
+        off = np.abs(ours.table(i) - peer.table(i)).max(axis=1)
+        far.append(off > CLOSE)
+        worst = max(worst, off.max())
+    sets = ours.task.draw_inputs()[:CHECKED_STEPS]
+    flips = find_flips(far, sets) if ours.task.case == "dlrm" else []
+    for number, sample in flips:
+        for rows, ids in zip(far, sets[number]["ids"]):
+            rows[ids[sample]] = False
+    left = sum(rows.sum() for rows in far)
+    print(f"{ours.task.name}: tables differ by {worst:.2g}, at {len(flips)} samples; "
+          f"{left} rows by more than {CLOSE} without one")
+    return left == 0 and len(flips) <= FLIPS * CHECKED_STEPS
 
 
 def read_options():
