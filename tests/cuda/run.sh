@@ -99,6 +99,10 @@ check "bench" env INGOT_STAND_IN_COUNTS="$folder/counts" "$ingot" bench "$folder
 check "bench launches graphs" grep -qE '^graph_launches [1-9]' "$folder/counts"
 check "and leaves nothing" grep -q '^left 0' "$folder/counts"
 
+check "scripts/gpu-check builds" env NVDISASM=/no/such INGOT_BUILD="$build" scripts/gpu-check --build \
+    "$folder/there" "$folder/m.ig"
+check "and checks" python3 "$folder/there/gpu-check" "$folder/there"
+
 # ---- ONNX's backend data ----
 
 data=$(ls "${INGOT_CASES:-../shared}"/conformance/onnx-*-backend-data.tar.xz 2>/dev/null)
