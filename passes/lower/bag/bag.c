@@ -391,10 +391,12 @@ ig_value *bag_open_id(const bag_class *c, ig_builder *b, bag_cursor *at, ig_valu
     return k_sub(b, id, k_binary(b, IG_OP_shl, table, bits));
 }
 
-/* Id number j of the bag; its weight becomes the cursor's. */
-static ig_value *load_id(const bag_class *c, ig_builder *b, bag_cursor *at,
-                         ig_value *j) {
+/* Id number j of the bag, and its position among all; its weight becomes the
+ * cursor's. */
+static ig_value *load_id(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *j,
+                         ig_value **out_position) {
     ig_value *place = k_add(b, at->id_at, k_mul(b, j, at->id_stride));
+    *out_position = k_add(b, at->first, j);
     ig_value *id = k_cast(b, k_load(b, at->ids, place, 1), IG_DT_i64);
     if (at->weights) {
         ig_value *w = k_add(b, at->weight_at, k_mul(b, j, at->weight_stride));
@@ -406,8 +408,7 @@ static ig_value *load_id(const bag_class *c, ig_builder *b, bag_cursor *at,
 
 static void emit_id(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *j,
                     bag_sums *sums) {
-    ig_value *position = k_add(b, at->first, j);
-    ig_value *id = load_id(c, b, at, j);
+    ig_value *position, *id = load_id(c, b, at, j, &position);
     ig_value *is_taken = is_added(c, b, at, id, sums);
     id = bag_open_id(c, b, at, id);
     if (!is_taken) {
@@ -443,9 +444,9 @@ static void emit_rows(const bag_class *c, ig_builder *b, bag_cursor *at, ig_valu
     ig_value *rows[BAG_ROWS], *weights[BAG_ROWS];
     bag_row loaded[BAG_ROWS];
     for (int64_t i = 0; i < BAG_ROWS; i++) {
-        ig_value *number = k_add(b, j, k_i64(b, i));
-        ig_value *id = load_id(c, b, at, number);
-        rows[i] = checked_row(c, b, at, id, k_add(b, at->first, number));
+        ig_value *number = k_add(b, j, k_i64(b, i)), *position;
+        ig_value *id = load_id(c, b, at, number, &position);
+        rows[i] = checked_row(c, b, at, id, position);
         weights[i] = at->weight;
     }
     for (int64_t i = BAG_ROWS - 1; i >= 0; i--) { /* the first to be added last */
@@ -479,11 +480,12 @@ void bag_emit_columns(const bag_class *c, ig_builder *b, bag_cursor *at, ig_valu
     assert(at->count && "the bag is open");
     bag_sums sums = bag_sums_start(c, b, vectors);
     bool has_many = c->lower->target->has_threads && adds_all(c, at);
-    ig_value *begin = has_many ? emit_many(c, b, at, &sums) : k_i64(b, 0);
+    ig_value *begin = has_many ? emit_many(c, b, at, &sums) : NULL;
     ig_value *state[K_CARRIED];
     uint32_t own = bag_sums_pack(&sums, state);
     uint32_t count = own + bag_ahead_pack(at->ahead, state + own);
-    k_loop loop = k_loop_open(b, begin, at->count, k_i64(b, 1), state, count);
+    k_loop loop = k_loop_open(b, begin ? begin : k_i64(b, 0), at->count, k_i64(b, 1),
+                              state, count);
     bag_sums_unpack(&sums, loop.carried);
     bag_ahead_unpack(at->ahead, loop.carried + own);
     bag_ahead_step(c, &loop.b, at->ahead);
