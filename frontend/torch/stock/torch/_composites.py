@@ -225,6 +225,10 @@ def polygamma(n, self):
     return torch.where(is_low, low, sign * size).to(given.dtype)
 
 
+def polygamma_(self, n):
+    return self.copy_(polygamma(n, self))
+
+
 def special_polygamma(n, self):
     return polygamma(n, self)
 
