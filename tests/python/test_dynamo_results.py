@@ -55,6 +55,17 @@ class Results(unittest.TestCase):
                 one_hot(torch.tensor([1, bad]))
         self.assertEqual(ingot.dynamo._told, set())
 
+    def test_linear_algebra_and_its_checks(self):
+        """torch decomposes it into a call that gives info, and aten::_linalg_check_errors."""
+        whole = torch.eye(3) * 2 + 0.1
+        functions = (torch.linalg.inv, torch.linalg.cholesky, lambda x: torch.linalg.solve(x, x))
+        with torch.no_grad(), self.assertNoLogs("ingot", "WARNING"):
+            for function in functions:
+                compiled = torch.compile(function, backend="ingot")
+                torch.testing.assert_close(compiled(whole), function(whole))
+                with self.assertRaisesRegex(ingot.InvalidError, "singular"):
+                    compiled(-torch.ones(3, 3))
+
     def test_complex_results_after_a_break(self):
         def function(x):
             y = torch.fft.rfft(x)

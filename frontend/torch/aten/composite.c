@@ -7,8 +7,8 @@
 ig_status ig_ts_op_composite(ig_ts_call *call) {
     ig_ts_value out = { 0 };
     IG_TRY(call->eval->language->composite(call, &out));
-    if (call->result_count == 1) {
-        return ig_ts_give_value(call, 0, out);
+    if (call->result_count <= 1) { /* of a check there is none */
+        return call->result_count ? ig_ts_give_value(call, 0, out) : IG_OK;
     }
     IG_TRY(ig_ts_use(call->eval, &out));
     if (out.kind != IG_TS_TUPLE || out.as.list->count != call->result_count) {

@@ -582,6 +582,11 @@ def lu_unpack(LU_data, LU_pivots, unpack_data=True, unpack_pivots=True):
     return permutation, lower, upper
 
 
+def _linalg_check_errors(info, api_name, is_matrix):
+    torch._assert_async((info == 0).all(), api_name + ": an input matrix is singular, or not what "
+                        "the function takes")
+
+
 def linalg_lu(A, pivot=True):
     factors, pivots = torch.ops.aten.linalg_lu_factor(A, pivot=pivot)
     return lu_unpack(factors, pivots)
@@ -633,6 +638,21 @@ def matrix_exp(self):
 def _safe_softmax(self, dim, dtype=None):
     is_nothing = (self == float("-inf")).all(dim, True)
     return torch.softmax(self, dim, dtype).masked_fill(is_nothing, 0)
+
+
+def multilabel_margin_loss(self, target, reduction=1):
+    """Targets of a row end at the first that is negative."""
+    x, classes = torch.atleast_2d(self), torch.atleast_2d(target)
+    is_there = (classes < 0).to(torch.int64).cumsum(1) == 0
+    held = classes.masked_fill(~is_there, 0)
+    chosen = torch.gather(x, 1, held)
+    is_target = torch.zeros_like(x).scatter_add(1, held, is_there.to(x.dtype)) > 0
+    margins = (1 - chosen.unsqueeze(2) + x.unsqueeze(1)).clamp_min(0)
+    counts = is_there.unsqueeze(2) & ~is_target.unsqueeze(1)
+    loss = margins.masked_fill(~counts, 0).sum(2).sum(1) / x.size(1)
+    if reduction == 0:
+        return loss if self.dim() == 2 else loss[0]
+    return loss.mean() if reduction == 1 else loss.sum()
 
 
 def _softmax_backward_data(grad_output, output, dim, input_dtype):
