@@ -258,7 +258,9 @@ def statements_of(program, is_open, draw):
 
 
 def export(module, program, is_open):
-    """A `.pt2`; its numbers of Python are constants."""
+    """A `.pt2`; its numbers of Python are constants, also the module's own."""
+    if "state int" in program.tally:
+        raise NoProgram("torch.export takes the module's numbers as constants")
     example = tuple(copy.deepcopy(v) for _, _, v in program.args)
     extents = [{i: torch.export.Dim.AUTO for i in range(v.dim())} if isinstance(
         v, torch.Tensor) else None for v in example] if is_open else None
