@@ -338,6 +338,12 @@ def same_of_small_kernel(node, inputs, outputs):
         k < s for k, s in zip(kernel, strides))
 
 
+def power_of(inputs):
+    """The largest that Pow may give."""
+    base, exponent = (float(np.abs(i.astype(np.float64)).max(initial=1)) for i in inputs)
+    return 2.0**min(1000.0, np.log2(base) * exponent)
+
+
 SUMS = ("ReduceSum", "ReduceSumSquare", "ReduceProd", "ReduceL1", "ReduceMean", "CumSum",
         "CumProd", "MatMul", "Gemm", "Einsum", "Mean", "Pow", "ReduceLogSum", "ReduceL2",
         "ReduceLogSumExp", "Range", "Mod", "QLinearMatMul")
@@ -353,7 +359,9 @@ def integer_overflow(node, inputs, outputs):
             room = min(2.0**53, 2.0**(array.dtype.itemsize * 8 - 1))
             if node.op_type in ("ReduceSum", "ReduceL1", "ReduceMean", "CumSum", "Mean"):
                 power = largest * array.size
-            elif node.op_type in ("ReduceProd", "CumProd", "Pow"):
+            elif node.op_type == "Pow":
+                power = power_of(inputs)
+            elif node.op_type in ("ReduceProd", "CumProd"):
                 power = 2.0**min(1000.0, np.log2(max(1.0, largest)) * array.size)
             else:
                 power = largest * largest * array.size

@@ -178,14 +178,19 @@ def loop(g, op):
 def bags(g, op):
     """Rows between offsets, pooled one bag a trip, as torch's exporter writes EmbeddingBag."""
     table = g.pick(["f32"], lambda v: v.size > 0, 2, 2)
-    count = g.between(0, 6)
-    places = sorted(g.between(0, count) for _ in range(g.between(0, 4)))
-    ids = g.put(g.numbers.integers(0, table.shape[0], count))
+    pool = g.choice(("ReduceSum", "ReduceMean", "ReduceMax"))
+    if pool == "ReduceSum":
+        count = g.between(0, 6)
+        places = sorted(g.between(0, count) for _ in range(g.between(0, 4)))
+        ids = g.put(g.numbers.integers(0, table.shape[0], count))
+    else:  # of nothing they are undefined (open_results.py), so that no bag is empty
+        count = g.between(1, 6)
+        places = sorted(g.random.sample(range(1, count), g.between(0, min(3, count - 1))))
+        ids = g.put(g.numbers.integers(0, table.shape[0], count), "initializer")
     begin, end = g.put(np.array([0] + places)), g.put(np.array(places + [count]))
     trips = g.add("Size", [end])
     name = {n: g.fresh() + n for n in ("i", "k", "zero", "b", "e", "b1", "e1", "at", "rows",
                                        "row", "again")}
-    pool = g.choice(("ReduceSum", "ReduceMean", "ReduceMax"))
     takes_axes = pool == "ReduceSum" or g.opset >= 18
     steps = [("Gather", [begin.name, name["i"]], "b"), ("Gather", [end.name, name["i"]], "e"),
              ("Unsqueeze", [name["b"], name["zero"]], "b1"),
