@@ -152,6 +152,48 @@ class Results(unittest.TestCase):
         x = torch.ones(2)
         self.check(function, (x,), (x,), (x * 3,))
 
+    def test_results_that_share_memory(self):
+        """A write to one behind a graph break is seen by the others."""
+        def flat(x):
+            made = x & x
+            view = made.view(-1)
+            torch._dynamo.graph_break()
+            view.add_(3)
+            return made, view
+
+        def same(x):
+            made = x + 1
+            again = made
+            torch._dynamo.graph_break()
+            again.mul_(2)
+            return made, again
+
+        def parts(x):
+            made = x + 1
+            first, second = made.reshape(2, -1).t().split(1)
+            torch._dynamo.graph_break()
+            made.mul_(2)
+            return made, first, second
+
+        for dynamic in (False, True):
+            for x in (torch.tensor(5), torch.tensor([[1, 2]]), torch.zeros(0, 3, dtype=torch.int64)):
+                self.check(flat, (x,), dynamic=dynamic, same_strides=x.numel() > 0)
+                self.check(same, (x,), dynamic=dynamic, same_strides=x.numel() > 0)
+            self.check(parts, (torch.arange(4),), dynamic=dynamic)
+
+    def test_results_that_share_memory_by_an_open_extent(self):
+        def halves(x):
+            made = x + 1
+            half = made[:x.shape[0] // 2]
+            torch._dynamo.graph_break()
+            half.add_(3)
+            return made, half
+
+        x = torch.arange(6)
+        got = torch.compile(halves, backend="ingot", dynamic=True)(x)
+        torch.testing.assert_close(got, halves(x))
+        self.assertIn("results share memory", "".join(ingot.dynamo._told))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -39,7 +39,7 @@ from torch.export.graph_signature import (ExportGraphSignature, InputKind, Input
 import ingot_runtime
 
 from . import _compiler
-from .layout import result_hooks
+from .layout import base_of, leave_out_views, result_hooks, with_views
 from .program import Program
 
 log = logging.getLogger("ingot")
@@ -90,17 +90,6 @@ def _fake_of(value, context):
                                          source=known.tensor_source)
 
 
-def _base_of(node):
-    """What the node's value may be a view of: through operators whose result aliases
-    their first argument."""
-    while node.op == "call_function" and isinstance(node.target, torch._ops.OpOverload):
-        returns = node.target._schema.returns
-        if not any(r.alias_info for r in returns):
-            break
-        node = node.args[0] if isinstance(node.args[0], torch.fx.Node) else node.args[0][0]
-    return node
-
-
 def _is_functional(module):
     """No operator writes, none holds graphs, and each result has memory of its own."""
     graph = module.graph
@@ -118,7 +107,7 @@ def _is_functional(module):
     if not all(isinstance(n, torch.fx.Node) and isinstance(n.meta.get("val"), torch.Tensor)
                for n in results):
         return False
-    bases = [_base_of(n) for n in results]
+    bases = [base_of(n) for n in results]
     return len(set(bases)) == len(bases) and all(b.op != "placeholder" for b in bases)
 
 
@@ -468,7 +457,9 @@ def backend(module, example_inputs, **options):
             graph = torch.fx.GraphModule(graph_module, copy.deepcopy(graph_module.graph))
             _bind_sizes(graph.graph)
             _split_sums(graph.graph)
-            return CompiledGraph(graph, list(inputs), constant, options)
+            views = leave_out_views(graph.graph)
+            compiled = CompiledGraph(graph, list(inputs), constant, options)
+            return with_views(compiled, views) if views else compiled
         except (ingot_runtime.Error, NotImplementedError, torch._export.serde.serialize.
                 SerializeError) as error:
             _tell_once(str(error), module)

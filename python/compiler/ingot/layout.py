@@ -5,6 +5,8 @@ graph break may read.
 
 SPDX-License-Identifier: Apache-2.0
 """
+import operator
+
 import torch
 
 
@@ -108,3 +110,71 @@ def result_hooks(results, arguments):
     hooks = [(i, _strides_hook(value, symbols)) for i, value in enumerate(results)
              if isinstance(value, torch.Tensor)]
     return [(i, hook) for i, hook in hooks if hook]
+
+
+# ---- results that share memory ----
+
+def _is_view(node):
+    """Is the call's result, or one of a list of them, memory of its first argument?"""
+    if node.op != "call_function":
+        return False
+    if node.target is operator.getitem:
+        return isinstance(node.args[0], torch.fx.Node) and _is_view(node.args[0])
+    return isinstance(node.target, torch._ops.OpOverload) and any(
+        r.alias_info for r in node.target._schema.returns)
+
+
+def base_of(node):
+    """What the node's value may be a view of."""
+    while _is_view(node):
+        node = node.args[0] if isinstance(node.args[0], torch.fx.Node) else node.args[0][0]
+    return node
+
+
+def _views_of(node):
+    """The calls that make the node's value of its base's."""
+    steps, base = [], base_of(node)
+    while node is not base:
+        first, *rest = node.args
+        found = []
+        torch.fx.node.map_arg((rest, node.kwargs), found.append)
+        if found or not isinstance(first, torch.fx.Node):
+            raise NotImplementedError(
+                f"results share memory, and {node.target} takes numbers of the run")
+        steps.append((node.target, rest, node.kwargs))
+        node = first
+    return steps[::-1]
+
+
+def leave_out_views(graph):
+    """Of results that share memory only what they are views of stays a result.  Gives for
+    each of the old ones the place of a new one and the views of it, or nothing where none
+    shares."""
+    output = next(n for n in graph.nodes if n.op == "output")
+    results = list(output.args[0])
+    bases = [base_of(n) if isinstance(n, torch.fx.Node) else None for n in results]
+    shared = {b for b in bases if b and b.op == "call_function" and bases.count(b) > 1}
+    if not shared:
+        return []
+    left, plan = [], []
+    for node, base in zip(results, bases, strict=True):
+        kept = base if base in shared else node
+        if base not in shared or base not in left:
+            left.append(kept)
+        place = left.index(base) if base in shared else len(left) - 1
+        plan.append((place, _views_of(node) if base in shared else []))
+    output.args = (tuple(left),)
+    return plan
+
+
+def with_views(compiled, plan):
+    """The compiled graph with the results that leave_out_views took out."""
+    def call(*args):
+        made, results = compiled(*args), []
+        for place, steps in plan:
+            value = made[place]
+            for target, rest, names in steps:
+                value = target(value, *rest, **names)
+            results.append(value)
+        return tuple(results)
+    return call
