@@ -52,7 +52,7 @@ typedef struct ig_backend {
     ig_status (*emit)(void *state, const ig_graph *kernel, ig_code_form what,
                       ig_writer *text);
     /* The texts of several kernels, one after another, as one unit of `what` (ASM or
-     * IMAGE).  NULL: the backend has no text that stands for its kernels. */
+     * IMAGE).  NULL: the backend has no text of its kernels. */
     ig_status (*assemble)(void *state, ig_str text, ig_code_form what, ig_writer *out);
     /* Compiles one kernel graph; the result lives in `arena`.  NULL: a program's
      * kernels are assembled together and found by their names (a target that

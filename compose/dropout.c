@@ -29,7 +29,8 @@ ig_value *ig_compose_dropout(ig_expr *e, ig_value *x, const ig_dropout *how,
     return ig_expr_like(e, ig_build_where(e, is_kept, wide, none), x);
 }
 
-/* What the choice `op` drops elements of, by `kept`; NULL: it is no dropout. */
+/* The value of which the choice `op` drops elements, by `kept`; NULL: it is no
+ * dropout. */
 static ig_value *find_whole(ig_op *op, const ig_value *kept) {
     bool is_choice = op->code == IG_OP_where && op->operands[0].value == kept;
     ig_op *scaled = is_choice ? ig_def(op->operands[1].value, IG_OP_mul) : NULL;

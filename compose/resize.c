@@ -354,7 +354,7 @@ static ig_resize_elements know_elements(ig_expr *e, const axis_plan *plan) {
     return known;
 }
 
-/* How often each element stands in the result, in order; 0: not alike. */
+/* How often each element occurs in the result, in order; 0: not alike. */
 static int64_t count_repeats(ig_expr *e, const axis_plan *plan) {
     const ig_resize_axis *axis = &plan->axis;
     if (plan->is_open || plan->taps != 1 || axis->out % axis->in != 0) {
@@ -524,7 +524,7 @@ static bool is_growing(const axis_plan *plan) {
     return !plan->is_open && plan->axis.out > plan->axis.in;
 }
 
-/* Axes that shrink go first, the last of all behind the others; then those that grow,
+/* Axes that shrink go first, the last of all after the others; then those that grow,
  * the last of all before the others: as little as may be is turned. */
 static ig_value *resize_axes(ig_expr *e, const ig_op *op, ig_value *x,
                              axis_plan *plans) {

@@ -1,4 +1,4 @@
-/* What each processor has an instruction of its own for: waiting, and the
+/* Operations for which each processor has an instruction of its own: waiting, and the
  * floating-point environment of a thread that runs host functions or kernels: round to
  * nearest, denormals kept, exceptions masked.
  * SPDX-License-Identifier: Apache-2.0 */

@@ -236,7 +236,7 @@ static int open_beneath(int folder, ig_str name) {
     return folder;
 }
 
-/* ---- files behind symbolic links ---- */
+/* ---- targets of symbolic links ---- */
 
 /* Writes the folder that holds `path` to `out`, of PATH_MAX bytes. */
 static bool name_folder_of(const char *path, char *out) {

@@ -87,7 +87,7 @@ static ig_status lay_out(flattener *f) {
 
 /* ---- symbols and relocations ---- */
 
-/* How a relocation writes the distance to what it refers to: `bits` of it without its
+/* How a relocation writes the distance to its target: `bits` of it without its
  * `shift` lowest, from bit `at` of a word on; of ADR (`is_split`) the two lowest bits
  * are apart. */
 typedef struct relocation_form {

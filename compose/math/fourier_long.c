@@ -168,7 +168,7 @@ static double *transform_chirp(ig_expr *e, const double *chirp, int64_t n,
     return out;
 }
 
-/* Zeros behind the last axis, up to `count` elements. */
+/* Zeros after the last axis, up to `count` elements. */
 static ig_value *fill_axis(ig_expr *e, ig_value *x, int64_t n, int64_t count) {
     ig_dim before[IG_TENSOR_RANK] = { 0 }, after[IG_TENSOR_RANK] = { 0 };
     if (!x) {

@@ -88,8 +88,7 @@ typedef struct own_extents {
     ig_map known; /* symbols of arguments, and those in `places` too */
     int64_t places[2 * IG_CUSTOM_MAX_TENSORS]; /* result, axis */
     uint32_t count;
-    const char
-        *unknown; /* a symbol that stands in an expression before it has a value */
+    const char *unknown; /* a symbol in an expression before it has a value */
 } own_extents;
 
 static void note_known(void *user, uint32_t symbol) {

@@ -70,14 +70,14 @@ ig_value *ig_train_clamp(ig_training *t, const ig_train_weight *w, ig_value *g);
 
 /* Gradients become those of all calls since the last update. */
 void ig_train_gather(ig_training *t);
-/* Where the update is not due, what it has made of the weight is left out. */
+/* Where the update is not due, its new weight is left out. */
 void ig_train_keep(ig_training *t, ig_train_weight *w);
 /* The factor of a call's loss in that of all calls up to an update. */
 double ig_train_call_share(const ig_training *t);
 
 /* ---- draws.c ---- */
 
-/* For parts that try the model: dropouts give what they are given. */
+/* For parts that try the model: dropouts pass their operand on. */
 void ig_train_drop_nothing(ig_training *t);
 /* For a step: draws are by its number, and the rank. */
 void ig_train_number_draws(ig_training *t);

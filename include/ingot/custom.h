@@ -21,7 +21,7 @@
  * Ownership: the library stays open until the process ends; memory of a call is the
  * caller's and is gone after it.  Errors: a function that returns something else than
  * IG_OK ends the run with that status and its words.  Threads: sessions call a function
- * at once, each from its own thread; what it keeps between calls it guards itself.
+ * at once, each from its own thread; it guards its own data between calls.
  *
  * Trust: the code runs with all rights of the process.  Who runs a model names the
  * library; neither a model nor an artifact ever does (SECURITY.md).
@@ -60,7 +60,7 @@ typedef ig_status ig_custom_fn(const ig_custom_call *call);
 typedef struct ig_custom_op {
     const char *name;  /* "acme::Hash" (domain::Op, ns::op); "acme::Hash.rows": one more
                         * form of it (docs/custom-operators.md) */
-    uint32_t version;  /* of what it means: an artifact runs with no other */
+    uint32_t version;  /* of its meaning: an artifact runs with no other */
     uint32_t reserved; /* 0 */
     /* The rule of its shapes, in types as IR text has them.  Extents that arguments
      * have are bound by the call; a result's extent may be any expression of them. */

@@ -16,7 +16,7 @@ typedef enum ig_train_division {
     IG_DIVIDE_AS_LOSS, /* all by the number of ranks, of a loss that is a mean; of a sum
                         * none: as one rank that was given all batches at once */
     IG_DIVIDE_ALL,     /* all by the number of ranks: TorchRec's and DDP's default */
-    IG_DIVIDE_DENSE,   /* those of what every rank has: TorchRec without division */
+    IG_DIVIDE_DENSE,   /* those of replicated weights: TorchRec without division */
     IG_DIVIDE_NONE
 } ig_train_division;
 
@@ -38,8 +38,8 @@ typedef struct ig_train_options {
      * together is at most this. */
     double clip_norm;
     /* The plan of ranks, as of ig_module_shard, and which one this is: its step trains
-     * its parts of the tables ("NAME.0" where it has not all of NAME), and what every
-     * rank has by gradients of all ranks; the loss is theirs too.  NULL: one rank. */
+     * its parts of the tables ("NAME.0" where it has not all of NAME), and replicated
+     * weights by gradients of all ranks; the loss is theirs too.  NULL: one rank. */
     const char *plan, *plan_name; /* plan_name: for messages, or NULL */
     size_t rank;
     ig_train_division division;
@@ -76,7 +76,7 @@ IG_API IG_MUST_USE ig_status ig_compile_train_file(ig_module *module,
                                                    const char *path,
                                                    const ig_compile_options *compile);
 
-/* A text that says what the options train: JSON with "optimizers", as given; "trained",
+/* A text that lists the trained weights: JSON with "optimizers", as given; "trained",
  * weights and inputs by "name" with the index of their "optimizer"; "world_size" and
  * "rank"; and "tables", those that ranks have parts of: "rows", "dim", and "parts" of
  * their columns with "shards", each a rank, its first row, rows, and where these begin

@@ -71,7 +71,7 @@ typedef struct resizing {
     double *values; /* for the nearest element the places of elements of x */
 } resizing;
 
-/* The elements themselves, or where they lie: what is only moved stays as it is, also
+/* The elements themselves, or their positions: moved values are unchanged, also
  * an integer that no double holds, or a NaN's payload. */
 static void read_elements(resizing *r, const ig_tensor *x, bool is_moved) {
     for (int64_t i = 0; i < x->count; i++) {

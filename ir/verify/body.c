@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * No infer hook types these ops, so their whole meaning is checked here, one row each.
- * Nor does one type a host value of nothing, or what the user's own operators give,
- * whose rows are here too.
+ * Nor does one type a host value of nothing, or the results of the user's own
+ * operators, whose rows are here too.
  */
 #include "ir/verify/verifier.h"
 

@@ -1,9 +1,8 @@
 /* Rules of what ranks exchange.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The loss is the sum over all ranks of theirs, so gradients go the way back: what came
- * from a rank returns to it, and what a rank has added up goes to all whose terms it
- * added.
+ * The loss is the sum over all ranks of theirs, so gradients go the way back: a part
+ * returns to the rank it came from, and a sum goes to all ranks whose terms were added.
  */
 #include "ir/dim/dim.h"
 #include "ir/shard.h"

@@ -43,8 +43,8 @@ static bool reads_active(const ig_reverse *r, const ig_op *op) {
     return false;
 }
 
-/* Rows that come from other ranks may be of what is wanted there; then those ranks wait
- * for their gradients, whatever this one wants. */
+/* Rows that come from other ranks may depend on values wanted there; then those ranks
+ * wait for their gradients, whatever this one wants. */
 static bool is_of_others(const ig_op *op) {
     return op->code == IG_OP_reduce_scatter ||
            (op->code == IG_OP_all_to_all && ig_list_stride(op) == 3);

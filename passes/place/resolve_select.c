@@ -55,7 +55,7 @@ static ig_value *count_all(ig_resolver *m, ig_value *mask) {
 }
 
 /* The `count` positions at which a vector of bools is true, from its running count:
- * every position is written to its number, the others behind all of them. */
+ * every position is written to its number, the others after all of them. */
 static ig_value *find_true(ig_resolver *m, ig_value *mask, ig_value *running,
                            ig_dim count) {
     ig_dim room = ig_dim_add(m->module, count, ig_dim_of(1));

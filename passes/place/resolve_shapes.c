@@ -316,7 +316,7 @@ static ig_status resolve_pad(ig_resolver *m) {
 
 /* ---- reductions ---- */
 
-/* There is no axis to be named; what is known of the rest is said by attributes. */
+/* There is no axis to be named; attributes say the known facts of the rest. */
 static ig_status resolve_reduce_of_scalar(ig_resolver *m) {
     ig_op *op = m->op;
     ig_dim none = ig_dim_of(0), count = op->operands[1].value->type->dims[0];

@@ -18,8 +18,8 @@
  * samples floor(k * B / K) …; some have none where B is small, as every rank must
  * come to as many exchanges whatever its batch.
  *
- * What is taken in chunks: bags of the entry block that need no other such bag, if all
- * results have a row a sample; then every op by rows.c that needs nothing from behind
+ * The ops taken in chunks: bags of the entry block that need no other such bag, if all
+ * results have a row a sample; then every op by rows.c that needs nothing from after
  * the first op that wants a result whole.  That one, and the graph's results, get the
  * chunks put together again.
  */
@@ -41,7 +41,7 @@ typedef struct splitter {
     ig_op_list ops;  /* that are made in chunks, in order */
     ig_map uses;     /* such an op but a bag -> ig_row_use */
     ig_map is_split; /* such an op -> itself */
-    ig_map waits;    /* op that needs one of their results whole, or stands behind */
+    ig_map waits;    /* op that needs one of their results whole, or comes after one */
     ig_map pieces;   /* value -> count chunks of it */
     ig_map edges_of; /* begins -> edges */
     ig_op *anchor;   /* the first that waits */
@@ -56,7 +56,7 @@ uint32_t ig_chunk_of(const ig_map *chunk_of, const ig_op *bag) {
     return (uint32_t)(uintptr_t)ig_map_get_id(chunk_of, IG_MAP_PTR(bag));
 }
 
-/* ---- what is split ---- */
+/* ---- split ops ---- */
 
 static bool is_divided(const splitter *s, const ig_op *bag, uint32_t number) {
     ig_bag_feature f = ig_bag_feature_at(bag, number);
@@ -136,7 +136,7 @@ static bool try_op(splitter *s, ig_op *op) {
     return true;
 }
 
-/* The order of effects stays: they end what is taken in chunks. */
+/* The order of effects stays: they end the chunks. */
 static void find_ops(splitter *s, ig_block *block) {
     for (ig_op *op = block->first; op; op = op->next) {
         if (try_op(s, op)) {
@@ -235,7 +235,7 @@ static void push_feature(splitter *s, values *to, const ig_op *bag,
     }
 }
 
-/* What is behind the last end is the last chunk's. */
+/* Ops after the last end are the last chunk's. */
 static int64_t last_of(const splitter *s, const ig_bag_feature *f, uint32_t chunk) {
     bool is_own = f->last != IG_LAST_ids && chunk + 1 == s->count;
     return !f->begins || f->ends || is_own ? (int64_t)f->last : IG_LAST_offset;
@@ -261,7 +261,7 @@ static ig_op *make_bag(splitter *s, const ig_op *bag, uint32_t chunk) {
     return made;
 }
 
-/* ---- what follows ---- */
+/* ---- followers ---- */
 
 static ig_op *make_op(splitter *s, const ig_op *op, const ig_row_use *use,
                       uint32_t chunk) {
@@ -292,7 +292,7 @@ static ig_op *make_op(splitter *s, const ig_op *op, const ig_row_use *use,
     return ig_make_op(&s->b, (ig_opcode)op->code, &spec);
 }
 
-/* Bags of all chunks stand first, so that their ids may travel at once. */
+/* Bags of all chunks come first, so that their ids may travel at once. */
 static void make_chunk(splitter *s, uint32_t chunk, bool is_bags) {
     for (size_t i = 0; i < s->ops.count; i++) {
         const ig_op *op = s->ops.items[i];

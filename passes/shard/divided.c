@@ -35,7 +35,7 @@ static ig_shard *list_shards(const ig_op *op, ig_arena *arena, uint32_t *out_cou
     return shards;
 }
 
-/* Where each shard lies among the rows of its rank; what this rank has. */
+/* The position of each shard among the rows of its rank; what this rank has. */
 static void place_shards(ig_shard_part *part, int64_t rank) {
     for (uint32_t i = 0; i < part->count; i++) {
         bool is_first = true;
@@ -85,7 +85,7 @@ static ig_status make_part(const ig_divided *d, ig_arena *arena, const ig_shard 
                               (long long)d->rows);
 }
 
-/* Columns next to each other whose rows lie alike are one part. */
+/* Adjacent columns with the same rows are one part. */
 static bool is_continued(const ig_shard_part *a, const ig_shard_part *b) {
     size_t bytes = a->count * sizeof *a->starts;
     return a->column + a->columns == b->column && a->count == b->count &&

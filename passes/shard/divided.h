@@ -1,4 +1,4 @@
-/* A divided table: the parts that a shard op makes of it, and what a rank has of them.
+/* A divided table: the parts that a shard op makes of it, and a rank's own ones.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     ┌────────┬────┐   part 0: columns 0 … 7, rows on ranks 0 and 2
@@ -27,8 +27,8 @@ typedef struct ig_shard_part {
 typedef struct ig_divided {
     ig_op *op; /* shard */
     int64_t world, rank, rows;
-    int64_t of;    /* what the mark says of model and plan, or 0 */
-    ig_dtype wire; /* what rows of f32 travel as */
+    int64_t of;       /* the mark's hash of model and plan, or 0 */
+    ig_dtype wire;    /* what rows of f32 travel as */
     bool is_distinct; /* an id travels once, and is pooled at home */
     uint32_t count;
     ig_shard_part *parts; /* by their first column; NULL: every rank has it all */

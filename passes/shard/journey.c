@@ -13,8 +13,8 @@
 typedef struct travel {
     const ig_way *feature;
     const ig_shard_part *part;
-    uint32_t slot;    /* of its first list, among what goes there */
-    uint32_t returns; /* of its rows, among what comes back */
+    uint32_t slot;    /* of its first list, among the outgoing ones */
+    uint32_t returns; /* of its rows, among the incoming ones */
     bool is_reduced;  /* by reduce_scatter */
     ig_value *coming; /* how many rows come back from each rank */
     ig_value *place;  /* which of the rows that come back each id has */
@@ -60,7 +60,7 @@ static ig_dtype dtype_of_rows(const ig_way *f) {
     return has_codes ? IG_DT_f32 : (ig_dtype)type->dtype;
 }
 
-/* The dtype of what comes back: sums of a part of the rows are not rounded further
+/* The dtype of the incoming rows: sums of a part of the rows are not rounded further
  * than f32, and rows that are pooled at home not at all. */
 static ig_dtype dtype_back(const ig_way *f, const ig_shard_part *part) {
     ig_dtype dtype = (ig_dtype)f->bag->results[f->number].type->dtype;
@@ -189,7 +189,7 @@ static ig_value *meet_ranks(journey *j, ig_opcode code, const values *list) {
 
 static ig_value *look_up(journey *j, const travel *t, const ig_value *came) {
     const ig_way *f = t->feature;
-    ig_value *lists = (ig_value *)(uintptr_t)came; /* results stand side by side */
+    ig_value *lists = (ig_value *)(uintptr_t)came; /* results are side by side */
     int64_t mask = 0, last = IG_LAST_offset;
     int64_t pool = is_split_sum(f, t->part) ? IG_POOL_sum
                    : sends_bags(f)          ? (int64_t)f->in.pool
@@ -241,7 +241,7 @@ static ig_value *code_rows(journey *j, ig_value *rows, ig_value **out_steps) {
     ig_value *is_code = ig_expr_with(e, IG_OP_le, ig_build_abs(e, codes), CODE_MOST);
     ig_value *zero = ig_expr_number(e, IG_DT_f32, 0);
     *out_steps = steps;
-    /* 0 / 0 and what an infinity makes is no code. */
+    /* 0 / 0 and the quotient of an infinity are no codes. */
     return ig_expr_cast(e, ig_build_where(e, is_code, codes, zero), IG_DT_i8);
 }
 
@@ -340,7 +340,7 @@ static ig_value *add_ranks(journey *j, const travel *t, ig_value *came) {
                                false);
 }
 
-/* What the ranks could not know: how many ids a bag has on all of them. */
+/* Facts that the ranks could not know: how many ids a bag has on all of them. */
 static ig_value *finish_bags(journey *j, const ig_way *f, ig_value *x) {
     static const double empty[] = {
         [IG_EMPTY_zero] = 0, [IG_EMPTY_neg_inf] = -INFINITY, [IG_EMPTY_nan] = NAN
@@ -378,7 +378,7 @@ static ig_value *arrive_part(journey *j, const travel *t) {
     return ig_expr_cast(&j->e, x, (ig_dtype)f->bag->results[f->number].type->dtype);
 }
 
-/* Parts of a feature stand side by side in `travels`, by their columns. */
+/* Parts of a feature are side by side in `travels`, by their columns. */
 static void arrive_feature(journey *j, const ig_way *f, const travel *first) {
     ig_value **columns = IG_NEW_ARRAY(j->arena, ig_value *, f->table->count);
     for (uint32_t i = 0; i < f->table->count; i++) {

@@ -15,14 +15,14 @@ typedef struct ig_way {
     ig_bag_feature in;
     ig_bag_attrs attrs; /* of the bag */
     const ig_divided *table;
-    uint32_t leg; /* of the way back: its chunk, or 0 */
+    uint32_t leg;                      /* of the way back: its chunk, or 0 */
     ig_value *lengths, *ids, *weights; /* as this rank was given them */
 } ig_way;
 
-/* Builds the exchanges of all features, and puts what comes in place of the bags'
- * results: where the builder stands, or in front of the first op that needs it where
- * there are several legs, of which exchanges may then overlap with other ops.  Returns
- * the exchange of ids.  The bags are left without uses of these results. */
+/* Builds the exchanges of all features, and replaces the bags' results by theirs: at
+ * the builder's position, or before the first op that needs it where there are several
+ * legs, of which exchanges may then overlap with other ops.  Returns the exchange of
+ * ids.  The bags are left without uses of these results. */
 ig_op *ig_journey_make(ig_builder *builder, ig_arena *arena, ig_way *ways,
                        uint32_t count, uint32_t legs);
 

@@ -24,7 +24,7 @@ typedef struct cutter {
     bool is_wide; /* all columns */
     ig_rows format;
     unsigned bits;
-    ig_row_layout from, to; /* rows of the table, and of what is cut out */
+    ig_row_layout from, to; /* rows of the table, and of the part cut out */
 } cutter;
 
 /* Tensors have rows as plain tables do. */

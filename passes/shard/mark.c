@@ -3,7 +3,7 @@
 
 #include "ir/build/build.h"
 
-/* Constants stand at the head of the graph: the first op behind them. */
+/* Constants are at the head of the graph: the first op after them. */
 static ig_op *behind_head(const ig_value *table) {
     ig_op *op = table->def ? table->def->next : table->block->first;
     while (op && (op->code == IG_OP_weight || op->code == IG_OP_table)) {

@@ -69,7 +69,7 @@ static bool cut_first(const ig_samples *s, const ig_op *op, ig_row_use *use) {
 
 typedef bool row_rule(const ig_samples *s, const ig_op *op, ig_row_use *use);
 
-/* Axes are counted from the last: what has fewer of them, or one row, is every
+/* Axes are counted from the last: a value with fewer of them, or one row, is every
  * sample's. */
 static bool rows_of_map(const ig_samples *s, const ig_op *op, ig_row_use *use) {
     use->rows = rows_given(s, op);
@@ -108,7 +108,7 @@ static int64_t row_size(const ig_type *type) {
     return size;
 }
 
-/* A sample's numbers stay one behind the other. */
+/* A sample's values stay contiguous. */
 static bool rows_of_reshape(const ig_samples *s, const ig_op *op, ig_row_use *use) {
     const ig_type *type = op->results->type;
     if (op->operand_count > 1 || type->rank == 0 || !cut_first(s, op, use)) {

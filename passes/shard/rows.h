@@ -3,7 +3,7 @@
  *
  *     %1 = reshape %x {to = [4 * B, 8]} : f32[4 * B, 8]     %x : f32[B, 32], in chunks
  *
- * A sample of the batch B has 1 row of %x and 4 of %1, one behind the other: rows
+ * A sample of the batch B has 1 row of %x and 4 of %1, one after the other: rows
  * 4 * b … of the result need rows b … of %x and nothing else.
  */
 #ifndef IG_PASSES_SHARD_ROWS_H

@@ -13,12 +13,12 @@
  *     %0 = reshape %14 {to = [B, 8]}
  *
  * All features of all bag ops that do not need each other travel together: one
- * all_to_all there, and back one, or one reduce_scatter for those whose rows lie on all
+ * all_to_all there, and back one, or one reduce_scatter for those whose rows are on all
  * ranks, or both.  Where the mark says `distinct`, an id travels once, its row comes
  * back, and bags are pooled at home.  Where it says that the batch goes in chunks
- * (chunks.c), what comes back does so chunk by chunk, each in front of the first op
- * that needs it, and exchanges may overlap with what stands behind them.
- * docs/sharding.md says what is the same to the bit, and what is within how much.
+ * (chunks.c), results come back chunk by chunk, each before the first op that needs it,
+ * and exchanges may overlap with the ops after them.  docs/sharding.md lists the
+ * results that are equal to the bit, and the tolerances of the others.
  *
  * Keeps: results, but for the order of sums over rows of different ranks.  Tables that
  * every rank has all of lose their mark and nothing else.
@@ -180,7 +180,7 @@ static void sort_features(party *p, kept_features *kept) {
     }
 }
 
-/* Bags that may stand where the last of them does. */
+/* Bags that may move to the last one's position. */
 static void shard_bags(sharder *s, ig_op *const *bags, size_t count) {
     ig_builder b = ig_builder_before(bags[count - 1]);
     party p = { .s = s, .legs = 1 };
@@ -240,7 +240,7 @@ static ig_status shard_body(sharder *s, ig_block *block) {
     return IG_OK;
 }
 
-/* What is looked up in bodies cannot travel.  They nest at most limits.graph_depth
+/* Look-ups in bodies cannot travel.  They nest at most limits.graph_depth
  * deep. */
 static ig_status check_bodies(const sharder *s, const ig_block *block) {
     uint64_t lists;

@@ -1,7 +1,7 @@
 /* Which aarch64 levels this machine runs.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The system says what the processor has and what it saves.
+ * The system tells the features of the processor and the registers that it saves.
  */
 #include "runtime/cpu/level.h"
 

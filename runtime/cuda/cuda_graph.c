@@ -2,8 +2,7 @@
  *
  * The first run of a shape launches its kernels one by one, as many shapes are met only
  * once; the second one captures them.  Grids follow from the shape, addresses and
- * params are read from the tables, so a graph stands as long as its shape and the block
- * do.
+ * params are read from the tables, so a graph lives as long as its shape and the block.
  */
 #include "runtime/cuda/cuda_stage.h"
 

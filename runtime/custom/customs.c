@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * No name of a file comes from an artifact: it holds names of operators, which are
- * looked for in what the program's options give, then in the files of INGOT_OPS.
+ * looked for in the libraries of the program's options, then in those of INGOT_OPS.
  */
 #include "base/custom/custom.h"
 #include "ingot/runtime.h"
@@ -113,7 +113,7 @@ typedef struct search {
 static void look_in(search *s, const ig_custom_library *library) {
     if (!s->found || s->found->version != s->wanted->version) {
         const ig_custom_op *op = ig_operators_find(library, s->wanted->name,
-                                                s->wanted->version);
+                                                   s->wanted->version);
         s->found = op && (!s->found || op->version == s->wanted->version) ? op
                                                                           : s->found;
     }

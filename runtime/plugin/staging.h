@@ -5,11 +5,11 @@
  * The library is opened when an artifact has a plan for its family.  It reads the
  * structs of programs and sessions, and refuses those of another build.
  *
- * What is the host's gets a place on the device:
+ * Memory of the host gets a place on the device:
  *
  *     constants     copied when the program is opened, shared by its sessions
  *     inputs        copied together before the first step, outputs after the last
- *     host steps    get copies of their operands, and what they write goes back
+ *     host steps    get copies of their operands, and their results go back
  */
 #ifndef IG_RUNTIME_PLUGIN_STAGING_H
 #define IG_RUNTIME_PLUGIN_STAGING_H
@@ -26,7 +26,7 @@ struct ig_staging {
     void (*unload)(ig_program *program);
     ig_status (*open)(ig_session *session, const ig_message *message);
     void (*close)(ig_session *session);
-    /* Each bind: ports that lie on the host get their addresses on the device.
+    /* Each bind: ports on the host get their addresses on the device.
      * `is_new`: slots or params are no longer those of the last bind. */
     ig_status (*place)(ig_session *session, bool is_new);
     /* All steps; and, when they are done and without errors, outputs to the host. */

@@ -1,7 +1,7 @@
 /* Loops.  SPDX-License-Identifier: Apache-2.0
  *
- * A turn: wait; read what came, of all connections; run it; write the answers.  What
- * one turn brought is what can be run together, so batches need neither a queue nor a
+ * A turn: wait; read what came, of all connections; run it; write the answers.  The
+ * requests of one turn can be run together, so batches need neither a queue nor a
  * timer: the more there is to do, the more a turn brings.
  */
 #include "tools/serve/loop.h"

@@ -18,8 +18,8 @@ bool loop_start(loop *of, repository *from, regions *shared);
 /* Before it starts: has it serve profiling, too.  False: descriptors ran out.  The
  * profiler ends with the loop. */
 bool loop_profile(loop *of, profiler *with);
-/* From any thread: takes no new work, and ends when what is there is done, or at
- * `deadline` (ns of the monotonic clock). */
+/* From any thread: takes no new work, and ends when its work is done, or at `deadline`
+ * (ns of the monotonic clock). */
 void loop_drain(loop *of, int64_t deadline);
 /* Waits for the thread. */
 void loop_join(loop *of);

@@ -235,7 +235,7 @@ static void await_end(server *of, const sigset_t *signals) {
     }
 }
 
-/* Waits for a signal, then lets the loops end what they have. */
+/* Waits for a signal, then lets the loops end their work. */
 static void serve_to_end(server *of, const sigset_t *signals) {
     tell_ports(of);
     await_end(of, signals);

@@ -349,7 +349,7 @@ bool settings_read(int argc, char **argv, serve_settings *out, int *out_exit) {
     out->models.places = (const char *const *)argv + optind;
     out->models.place_count = (size_t)(argc - optind);
     if (out->is_worker) {
-        out->loops = 1; /* the machine is for what is measured */
+        out->loops = 1; /* the machine is for the measured work */
         return true;
     }
     if (out->models.place_count == 0) {

@@ -23,8 +23,8 @@ typedef struct serve_settings {
     profiler_options profile;
 } serve_settings;
 
-/* Reads the words of a command line; texts are its.  False: *out_exit is what the
- * process ends with, after words. */
+/* Reads the words of a command line; texts are its.  False: *out_exit is the process's
+ * exit status, after words. */
 bool settings_read(int argc, char **argv, serve_settings *out, int *out_exit);
 void settings_free(serve_settings *of);
 

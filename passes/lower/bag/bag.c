@@ -437,8 +437,8 @@ static bool adds_all(const bag_class *c, const bag_cursor *at) {
            c->negative != IG_NEGATIVE_skip;
 }
 
-/* Adds ids j … j + BAG_ROWS - 1: all are checked first, so that nothing stands between
- * the loads of their rows. */
+/* Adds ids j … j + BAG_ROWS - 1: all are checked first, so that nothing is between the
+ * loads of their rows. */
 static void emit_rows(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *j,
                       bag_sums *sums) {
     ig_value *rows[BAG_ROWS], *weights[BAG_ROWS];

@@ -107,8 +107,7 @@ typedef struct bag_sums {
     ig_value *taken; /* ids that count, when some may not; else NULL */
 } bag_sums;
 
-/* One row as it is loaded: vectors of numbers, and what they are multiplied by or
- * NULL. */
+/* One row as it is loaded: vectors of numbers, and their factors or NULL. */
 typedef struct bag_row {
     ig_value *pointer, *by, *vectors[BAG_VECTORS];
 } bag_row;

@@ -5,7 +5,7 @@
  * the order of equal ones is a sort of words by their upper half: digit by digit, the
  * lowest first, between the two results of the table, each as long as the ids.
  *
- *     ids       3 -1  0  3        -1 is no row, and stays behind
+ *     ids       3 -1  0  3        -1 is no row, and stays last
  *     words     3|0  0|2  3|3     packed without those
  *     for digits of a row, the lowest first
  *         how often each digit is, where each begins
@@ -121,7 +121,7 @@ static void sort_by_digit(const group *g, ig_builder *b, ig_value *number,
     move_words(g, b, from_to, count, digit);
 }
 
-/* The words in result `which` become rows and places, with -1 behind them. */
+/* The words in result `which` become rows and places, with -1 after them. */
 static void unpack_words(const group *g, ig_builder *b, ig_value *which,
                          ig_value *count) {
     ig_value *from = result_at(g, b, which);

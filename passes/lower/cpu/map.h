@@ -10,7 +10,7 @@ typedef struct map_space {
     uint32_t rank;
     const ig_dim *dims;
     uint32_t lanes;
-    bool is_long;    /* its code is: it stands once */
+    bool is_long;    /* its code is: it is emitted once */
     bool is_square;  /* turned operands are read in squares */
     int64_t narrow;  /* extent of the last dim but one, all of a site's; 0: none */
     int64_t chunk;   /* elements of the last dim a tile */

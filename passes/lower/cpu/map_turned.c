@@ -4,8 +4,8 @@
  *
  * A square of lanes x lanes of such an operand is loaded along its own dim and
  * transposed in registers; then the region's code is emitted for each of its rows.  At
- * the ends the same is done with counts: rows and lanes beyond them read what is there,
- * and are not stored.
+ * the ends the same is done with counts: rows and lanes beyond them read arbitrary
+ * memory of x, and are not stored.
  */
 #include "passes/lower/cpu/map.h"
 

@@ -7,7 +7,7 @@
  *     y[i]   = max over taps… of x[…, i]
  *     out[j] = max over t of y[j * stride + t * dilation - before]
  *
- * Taps that lie outside of x along other axes are left out; y begins and ends with the
+ * Taps outside of x along other axes are left out; y begins and ends with the
  * maximum (sum) of nothing.  Where windows have one element along the last axis, as
  * with channels last, y is the result.
  *

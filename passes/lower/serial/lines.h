@@ -9,8 +9,8 @@
 enum { IG_LINE_VECTORS = 8 };
 
 /* Code for `vectors` vectors of lines side by side, of which index[last] is the first;
- * index[axis] is the code's to set.  count (NULL: all) says how many lanes of a vector
- * that stands alone count. */
+ * index[axis] is the code's to set.  count (NULL: all) says how many lanes of a single
+ * vector count. */
 typedef void (*ig_lines_fn)(void *user, ig_builder *b, ig_value **index,
                             uint32_t vectors, ig_value *count);
 

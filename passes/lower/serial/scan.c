@@ -25,7 +25,7 @@ typedef struct scan {
     ig_dtype wide;
 } scan;
 
-/* Stores values at `index` of the result, and at the vectors behind it. */
+/* Stores values at `index` of the result, and at the vectors after it. */
 static void store_sums(const scan *s, ig_builder *b, ig_value *const *index,
                        ig_value *const *values, uint32_t vectors, ig_value *count) {
     ig_value *at = ig_lower_at(s->lower, b, s->out, index);

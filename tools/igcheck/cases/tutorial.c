@@ -192,7 +192,7 @@ static bool set_inputs(tutorial_case *c) {
     return true;
 }
 
-/* ---- what is compared ---- */
+/* ---- compared values ---- */
 
 static bool is_stored_row(const ig_argument *rows, size_t row) {
     for (size_t i = 0; i < element_count(rows); i++) {

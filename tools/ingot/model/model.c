@@ -48,7 +48,7 @@ int artifact_name_check(const settings *given) {
                           path);
 }
 
-/* Functions in IR text are part of what a model is compiled to; an artifact calls
+/* Functions in IR text are part of the compiled program; an artifact calls
  * libraries alone. */
 static bool has_op_texts(const settings *given) {
     bool has_text = false;
@@ -71,8 +71,8 @@ static const char *useless_option(const settings *given) {
                                  : NULL;
 }
 
-/* "cpu:v3" is that level of an artifact, "cpu" the best one of the CPU, nothing what
- * the artifact itself prefers. */
+/* "cpu:v3" is that level of an artifact, "cpu" the best one of the CPU, nothing the
+ * artifact's own preference. */
 static bool take_target(const char *target, ig_program_options *how) {
     static const char *const families[] = { "cpu", "cuda" };
     for (size_t i = 0; target && i < sizeof families / sizeof *families; i++) {

@@ -338,7 +338,7 @@ ig_status ranks_shard(const settings *given, ig_context *context, ig_module *mod
     return status;
 }
 
-/* As many ranks, and no tables: what is trained is alike on all of them. */
+/* As many ranks, and no tables: trained weights are alike on all of them. */
 static char *plan_of_none(const settings *given) {
     return text_of("{\"world_size\": %lld, \"tables\": []}", (long long)given->world);
 }

@@ -538,7 +538,7 @@ static ig_train_options train_options(const run *r) {
                                .rank = (size_t)r->given->rank };
 }
 
-/* Of ranks and checkpoints: who has what of the tables, and which rules there are. */
+/* Of ranks and checkpoints: the ranks' parts of the tables, and the rules. */
 static bool describe(run *r, ig_module *module, const ig_train_options *how) {
     const char *text = NULL;
     ig_compile_options compile = compile_options(r->given);

@@ -199,7 +199,7 @@ bool check_outputs(request *of, const served *to) {
     return true;
 }
 
-/* Texts of a run, each behind its length. */
+/* Texts of a run, each after its length. */
 static bool write_texts(request *of, const ig_view *from, size_t count, tensor *to) {
     const char *const *texts = from->data;
     size_t size = 0;

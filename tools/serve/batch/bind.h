@@ -12,8 +12,8 @@
 bool bind_inputs(request *of, const served *to);
 /* Names the outputs that the request asks for; all are there.  False: it has failed. */
 bool check_outputs(request *of, const served *to);
-/* Sets of->results: of each output that is asked for, `views` of all outputs being what
- * a run left.  False: the request has failed. */
+/* Sets of->results: of each requested output, `views` being those of all outputs of a
+ * run.  False: the request has failed. */
 bool give_results(request *of, const served *to, const ig_view *views);
 
 #endif

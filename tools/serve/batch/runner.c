@@ -21,7 +21,7 @@ struct runner {
     request *first, **last;
     size_t waiting;
     int64_t backlog;  /* ns that all who wait will take, as the last runs did */
-    ig_view *outputs; /* of a run, and behind them those of one request of it */
+    ig_view *outputs; /* of a run, and after them those of one request of it */
     size_t output_room;
 };
 
@@ -70,7 +70,7 @@ static const char queue_is_full[] = "too many requests wait already: exceeds max
                   is_too_late[] = "the requests that wait take longer than until the "
                                   "deadline";
 
-/* A request that waits beyond this turn keeps what it is for. */
+/* A request that waits beyond this turn keeps its catalog. */
 static void hold_version(request *what) {
     what->holds = true;
     atomic_fetch_add(&what->served->users, 1);
@@ -161,7 +161,7 @@ static bool prepare_request(runner *of, request *what) {
            measure_rows(what);
 }
 
-/* Behind all that is urgent, and behind what is to be finished before it. */
+/* After all urgent ones, and after those to be finished before it. */
 static request **find_urgent_place(runner *of, const request *what) {
     request **place = &of->first;
     for (request **at = &of->first; *at; at = &(*at)->next) {
@@ -216,7 +216,7 @@ void runner_forget(runner *from, request *what) {
     }
 }
 
-/* ---- what is due ---- */
+/* ---- due requests ---- */
 
 /* When a request runs at the latest: at once, or after its model's delay. */
 static int64_t due_time(const runner *of, const request *what) {
@@ -278,8 +278,8 @@ static bool may_join(const batch *to, const request *lead, const request *next) 
            join_fits(lead->served, lead, next);
 }
 
-/* Takes `lead` off the queue, and behind it what may run with it.  What has an order
- * does not pass by another that has. */
+/* Takes `lead` off the queue, and after it the requests that may run with it.  Ordered
+ * requests do not pass each other. */
 static void collect_batch(runner *of, request *lead, batch *out) {
     bool has_passed = false;
     out->count = 0;
@@ -369,7 +369,7 @@ static void count_request(runner *of, const request *what, int64_t begin, int64_
     histogram_add(to, MEASURE_TOTAL, total);
 }
 
-/* Tells a request's results, which lie in the memory of the version that `ran` until
+/* Tells a request's results, which are in the memory of the version that `ran` until
  * then; NULL: none did, or others of the run are still to be told. */
 static void finish_request(request *what, served *ran) {
     served *to = what->holds ? what->served : NULL;
@@ -401,7 +401,7 @@ static void tell_rows(request *what, const served *from) {
     }
 }
 
-/* One run of the request's own; its outputs stand in the session until the next. */
+/* One run of the request's own; its outputs are in the session until the next. */
 static bool run_alone(runner *of, request *what, int64_t begin, served **out_ran) {
     served *model = what->served;
     ig_view *outputs = need_outputs(of, model->output_count);
@@ -427,7 +427,7 @@ static bool run_alone(runner *of, request *what, int64_t begin, served **out_ran
            write_shared_results(what, of->lane->regions);
 }
 
-/* What a run gave one is there until the next run, so each is finished before it. */
+/* A run's results are there until the next run, so each is finished before it. */
 static void run_each(runner *of, const batch *all) {
     for (size_t i = 0; i < all->count; i++) {
         request *what = all->all[i];

@@ -21,8 +21,9 @@ const char *runner_refusal(const runner *of, const char *model, const char *vers
                            int64_t deadline);
 /* The client left: `finish` is not called any more. */
 void runner_forget(runner *from, request *what);
-/* Runs what is due and finishes it; after a while it stops, so that the loop reads what
- * came meanwhile, which is batched with what still waits, or goes before it. */
+/* Runs the due requests and finishes them; after a while it stops, so that the loop
+ * reads what came meanwhile, which is batched with what still waits, or goes before
+ * it. */
 void runner_turn(runner *of);
 /* When the next turn is due at the latest, in ns of the clock; 0: nothing waits. */
 int64_t runner_due(const runner *of);

@@ -19,10 +19,10 @@ typedef struct bytes {
     uint8_t *data;
     size_t size, room;
     budget *from;    /* whose memory it is, or NULL: nobody counts it */
-    bool has_failed; /* memory or budget ran out: what was put since is lost */
+    bool has_failed; /* memory or budget ran out: later bytes are lost */
 } bytes;
 
-/* Makes room for `more` bytes behind the last one; false: has_failed. */
+/* Makes room for `more` bytes after the last one; false: has_failed. */
 bool bytes_reserve(bytes *to, size_t more);
 bool bytes_put(bytes *to, const void *data, size_t size);
 void bytes_clear(bytes *of); /* empties it, and keeps its memory */

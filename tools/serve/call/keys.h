@@ -23,7 +23,7 @@ typedef struct keys {
     gnutls_pcert_st chain[MAX_CHAIN];
     unsigned chain_length; /* 0: no TLS */
     gnutls_privkey_t secret;
-    char *text;    /* of the token file, with a zero byte behind each line */
+    char *text;    /* of the token file, with a zero byte after each line */
     size_t length; /* of the text */
     bool has_tokens;
 } keys;

@@ -14,8 +14,8 @@
 
 #include <ingot/view.h>
 
-/* A tensor as it is on the wire: elements one behind the other, each of BYTES behind
- * its length in four bytes, the least significant first. */
+/* A tensor as it is on the wire: elements one after the other, each of BYTES after its
+ * length in four bytes, the least significant first. */
 typedef struct tensor {
     const char *name;
     ig_dtype_code dtype;
@@ -23,14 +23,14 @@ typedef struct tensor {
     int64_t dims[IG_MAX_RANK];
     const uint8_t *data;
     size_t size;
-    const char *region; /* of shared memory where it lies from `offset` on, or NULL */
+    const char *region; /* of shared memory that holds it from `offset` on, or NULL */
     uint64_t offset;
 } tensor;
 
 /* An output that the client asks for. */
 typedef struct wanted {
     const char *name;
-    bool is_binary;     /* HTTP: behind the JSON, not in it */
+    bool is_binary;     /* HTTP: after the JSON, not in it */
     const char *region; /* of shared memory that it goes to, or NULL */
     uint64_t offset, room;
 } wanted;
@@ -43,7 +43,7 @@ typedef struct row_counts {
 
 typedef struct request {
     pool memory;
-    /* What is asked. */
+    /* The request. */
     const char *model, *version, *id; /* version and id: "" where none is given */
     const tensor *inputs;
     size_t input_count;

@@ -8,12 +8,12 @@
 typedef enum call_status {
     CALL_OK = 0,
     CALL_CANCELLED = 1,    /* the client left */
-    CALL_INVALID = 3,      /* the request, or what it gives the model, is broken */
+    CALL_INVALID = 3,      /* the request, or its data for the model, is broken */
     CALL_LATE = 4,         /* its deadline passed before it began, or while it ran */
     CALL_NOT_FOUND = 5,    /* no such model, version or region */
     CALL_EXISTS = 6,       /* a region of that name is registered already */
     CALL_FULL = 8,         /* a limit of the server: try again later, or send less */
-    CALL_PRECONDITION = 9, /* what it stands on is gone */
+    CALL_PRECONDITION = 9, /* a thing that it needs is gone */
     CALL_UNSUPPORTED = 12, /* valid, but this server does not do it */
     CALL_INTERNAL = 13,    /* a defect */
     CALL_UNAVAILABLE = 14, /* the server ends, or the model is not ready */
@@ -22,7 +22,7 @@ typedef enum call_status {
 
 /* The status of HTTP that says the same. */
 int call_status_http(call_status status);
-/* What a run that ended so means to the caller whose inputs it had. */
+/* The meaning of a run's status to the caller whose inputs it had. */
 call_status call_status_of_run(ig_status status);
 
 #endif

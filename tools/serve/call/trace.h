@@ -10,7 +10,7 @@ typedef struct trace {
     bool is_sampled;         /* whoever called wants it written down */
 } trace;
 
-/* Of "00-ID-PARENT-FLAGS"; what is no such text leaves an empty trace. */
+/* Of "00-ID-PARENT-FLAGS"; other text leaves an empty trace. */
 trace trace_read(const char *text);
 
 #endif

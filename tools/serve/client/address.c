@@ -32,7 +32,7 @@ static const char *read_scheme(const char *text, bool *has_tls) {
     return text;
 }
 
-/* False: it is no HOST:PORT.  An address of version 6 stands in brackets. */
+/* False: it is no HOST:PORT.  An address of version 6 is in brackets. */
 static bool split_name(server_address *out) {
     const char *colon = strrchr(out->name, ':'), *host = out->name;
     size_t size = colon ? (size_t)(colon - host) : 0;

@@ -6,9 +6,9 @@
 #include "tools/serve/call/wire.h"
 #include "tools/serve/model/config.h"
 
-/* What the command line of a client says; NULL: nothing. */
+/* The content of a client's command line; NULL: nothing. */
 typedef struct client_place {
-    const char *address; /* HOST:PORT, behind "https://" or "grpcs://" with TLS */
+    const char *address; /* HOST:PORT, after "https://" or "grpcs://" with TLS */
     const char *ca;      /* PEM file of whom to trust, with TLS in any case */
     const char *token;
 } client_place;
@@ -20,7 +20,7 @@ typedef struct server_address {
     gnutls_certificate_credentials_t credentials; /* NULL: no TLS */
 } server_address;
 
-/* False: the words say what is wrong. */
+/* False: the words name the error. */
 bool address_read(const client_place *from, server_address *out, char words[WORDS]);
 void address_free(server_address *of);
 /* A socket that is connected, and may block; -1: the words say why not. */

@@ -14,9 +14,9 @@ grpc_door *grpc_door_open(lane *of, int listener, int poll);
 void grpc_door_close(grpc_door *of);
 /* What epoll said of a descriptor of the door. */
 void grpc_door_take(grpc_door *of, void *data, uint32_t events);
-/* Writes what was answered since. */
+/* Writes the answers made since. */
 void grpc_door_push(grpc_door *of);
-/* Closes what was idle for too long; now and then. */
+/* Closes peers that were idle for too long; now and then. */
 void grpc_door_sweep(grpc_door *of);
 /* Takes no more connections, and tells those that are there; how many there are. */
 size_t grpc_door_drain(grpc_door *of);

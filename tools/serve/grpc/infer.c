@@ -53,7 +53,7 @@ static bool join_texts(request *of, tensor *to, const Oip__Contents *from) {
     return true;
 }
 
-/* The one list of contents that the type stands in. */
+/* The one list of contents for the type. */
 static bool read_contents(request *of, tensor *to, const Oip__Contents *from) {
     switch ((int)to->dtype) {
     case IG_STR8:
@@ -106,7 +106,7 @@ static uint64_t read_number(const Oip__Parameter *from) {
     return is_number ? (uint64_t)from->int64_param : 0;
 }
 
-/* Where in shared memory a tensor lies; *out_region NULL: nowhere. */
+/* The place of a tensor in shared memory; *out_region NULL: nowhere. */
 static void read_region(Oip__ParameterEntry *const *entries, size_t count,
                         const char **out_region, uint64_t *out_offset,
                         uint64_t *out_size) {
@@ -149,7 +149,7 @@ static bool read_input(request *of, const Oip__InferInput *from, tensor *to) {
     return true;
 }
 
-/* What of an input does not lie in shared memory. */
+/* The part of an input outside shared memory. */
 static bool read_elements(request *out, const Oip__InferInput *from,
                           const ProtobufCBinaryData *raw, tensor *to) {
     static const Oip__Contents none = OIP__CONTENTS__INIT;
@@ -271,7 +271,7 @@ static Oip__Parameter *name_parameters(request *of, size_t count,
     return values;
 }
 
-/* The parameters of a result that lies in shared memory. */
+/* The parameters of a result in shared memory. */
 static bool describe_region(request *of, const tensor *from, Oip__InferOutput *to) {
     static const char *const keys[] = { "shared_memory_region", "shared_memory_offset",
                                         "shared_memory_byte_size" };

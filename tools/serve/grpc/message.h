@@ -12,7 +12,7 @@
  * stack. */
 void *message_read(pool *memory, const ProtobufCMessageDescriptor *type,
                    const uint8_t *data, size_t size);
-/* Puts a message behind the five bytes that gRPC puts before it.  False: memory ran
+/* Puts a message after the five bytes that gRPC puts before it.  False: memory ran
  * out. */
 bool message_write(bytes *to, const ProtobufCMessage *from);
 

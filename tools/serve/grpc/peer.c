@@ -1,8 +1,8 @@
 /* Connections of HTTP/2.  SPDX-License-Identifier: Apache-2.0
  *
- * nghttp2 keeps the protocol, and calls what is here with headers and data of streams.
- * All limits are ours: streams at once, bytes of headers and bodies, streams that a
- * client opens to take them back.
+ * nghttp2 keeps the protocol, and calls the functions here with headers and data of
+ * streams.  All limits are ours: streams at once, bytes of headers and bodies, streams
+ * that a client opens to take them back.
  */
 #include "tools/serve/grpc/peer.h"
 
@@ -135,7 +135,7 @@ void stream_push(stream *of) {
     grpc_door_note(of->peer);
 }
 
-/* ---- what comes ---- */
+/* ---- incoming frames ---- */
 
 /* Hands whole messages to the method, as many as may be under way. */
 static void take_messages(stream *of) {
@@ -162,7 +162,7 @@ static void take_messages(stream *of) {
     }
 }
 
-/* Goes on with what a stream has sent; one whose last message is answered ends. */
+/* Goes on with a stream's data; one whose last message is answered ends. */
 static void advance_stream(stream *of) {
     if (of->method->is_stream || of->has_ended) {
         take_messages(of);
@@ -335,8 +335,7 @@ static int take_frame(nghttp2_session *h2, const nghttp2_frame *frame, void *use
     return 0;
 }
 
-/* Takes back what the stream asked for, but for what the repository or the profiler
- * does. */
+/* Takes back the stream's requests, but for those at the repository or the profiler. */
 static void forget_asks(stream *of) {
     for (ask *next, *each = of->asks; each; each = next) {
         next = each->next;
@@ -444,7 +443,7 @@ bool peer_read(peer *of) {
     return is_good;
 }
 
-/* Sends what is in `out`; false: the connection has ended. */
+/* Sends the bytes in `out`; false: the connection has ended. */
 static bool send_out(peer *of) {
     while (of->out_at < of->out.size) {
         ssize_t sent = wire_write(&of->wire, of->out.data + of->out_at,

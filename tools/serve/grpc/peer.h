@@ -7,7 +7,7 @@
 
 struct nghttp2_session_callbacks;
 
-/* What the sessions of a door call; NULL: memory ran out. */
+/* The callbacks of a door's sessions; NULL: memory ran out. */
 struct nghttp2_session_callbacks *peer_callbacks(void);
 /* Takes the socket over; NULL: memory ran out, and the socket is the caller's. */
 peer *peer_open(lane *in, int socket, struct nghttp2_session_callbacks *callbacks);
@@ -16,8 +16,8 @@ peer *peer_open(lane *in, int socket, struct nghttp2_session_callbacks *callback
 void peer_close(peer *of);
 /* Reads what came.  False: the connection has ended. */
 bool peer_read(peer *of);
-/* Writes what may be written; false: the connection has ended.  wants_out: the socket
- * takes no more now. */
+/* Writes as much as may be written; false: the connection has ended.  wants_out: the
+ * socket takes no more now. */
 bool peer_write(peer *of);
 /* Tells the client that no new streams are taken. */
 void peer_drain(peer *of);

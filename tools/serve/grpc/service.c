@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a method that describes something is asked. */
+/* The request of a method that describes something. */
 enum {
     ASK_LIVE,
     ASK_READY,
@@ -91,7 +91,7 @@ static bool tell_about_model(stream *of, pool *memory, const served *model, int 
     }
 }
 
-/* What is asked with the name of a model. */
+/* The request with the name of a model. */
 static bool answer_about_model(stream *of, pool *memory, const Oip__ModelName *asked,
                                int what) {
     char words[WORDS];

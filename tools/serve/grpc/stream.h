@@ -10,7 +10,7 @@
 struct nghttp2_session;
 typedef struct method method;
 
-enum { MAX_ASKS = 256 }; /* of a stream, under way at once; what follows waits unread */
+enum { MAX_ASKS = 256 }; /* of a stream, under way at once; later ones wait unread */
 
 /* A connection. */
 typedef struct peer {
@@ -75,7 +75,7 @@ struct method {
     bool is_open; /* for callers without a token, too */
 };
 
-/* Methods that stand beside those of the protocol. */
+/* Methods beside those of the protocol. */
 typedef struct service {
     const char *prefix; /* "/package.Service/" */
     const method *methods;

@@ -20,11 +20,11 @@ enum { SLICE_MS = 20, START_SECONDS = 60, RUN_SECONDS = 30, MAX_LOOPS = 64 };
 static const int64_t grace_ns = 1000000000; /* that a run has to see its deadline */
 
 struct guest {
-    guest_control *control; /* shared, and everything behind it */
+    guest_control *control; /* shared, and everything after it */
     size_t size;
     int memory, model; /* descriptors, for a process that is started again */
     const ig_port *outputs;
-    pthread_mutex_t lock; /* of what follows */
+    pthread_mutex_t lock; /* of the rest */
     pid_t id;             /* 0: none */
     atomic_uint generation;
     char words[MAX_LOOPS][CHANNEL_WORDS];
@@ -261,8 +261,8 @@ static bool take_outputs(const guest *of, channel *from, ig_view *outputs) {
     return true;
 }
 
-/* Fails what all loops wait for, and starts the process anew, unless another loop
- * has. */
+/* Fails the requests that loops wait for, and starts the process anew, unless another
+ * loop has. */
 static void restart_process(guest *of, size_t loop, unsigned generation,
                             const char *why) {
     char words[CHANNEL_WORDS];

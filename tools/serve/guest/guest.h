@@ -27,7 +27,7 @@ typedef struct guest_model {
  * (1024 bytes) say why. */
 guest *guest_open(const run_options *options, const guest_model *model, char *words);
 void guest_close(guest *of);
-/* As ig_session_run, of loop `loop`, within `left` ns (0: half a minute); results stand
+/* As ig_session_run, of loop `loop`, within `left` ns (0: half a minute); results are
  * in memory that is shared until the loop's next run.  IG_INTERNAL: the process ended;
  * it is started again.  The words are guest_error's. */
 ig_status guest_run(guest *of, size_t loop, const ig_view *inputs, ig_view *outputs,

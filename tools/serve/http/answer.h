@@ -5,7 +5,7 @@
 
 #include "tools/serve/call/request.h"
 
-/* Writes JSON, and behind it the tensors that the client wants so; *out_json_size is 0
+/* Writes JSON, and after it the tensors that the client wants so; *out_json_size is 0
  * where there are none.  False: the request has failed. */
 bool answer_write(bytes *to, request *of, size_t *out_json_size);
 

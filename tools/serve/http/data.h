@@ -12,7 +12,7 @@ struct json_t;
 bool data_read(request *of, const struct json_t *from, tensor *to);
 /* Whether JSON has numbers for it: not FP16 and BF16. */
 bool data_has_text(ig_dtype_code dtype);
-/* Writes a flat list of what a tensor holds. */
+/* Writes a flat list of a tensor's elements. */
 void data_write(bytes *to, const tensor *from);
 
 #endif

@@ -178,7 +178,7 @@ static const struct {
     [MEASURE_ROWS] = { "ingot_run_rows", "Rows of a run." },
 };
 
-/* {model="a",version="1" and what follows. */
+/* {model="a",version="1" and the rest. */
 static void put_labels(bytes *to, const served *of) {
     put_text(to, "{model=");
     put_name(to, of->name);

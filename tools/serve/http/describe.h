@@ -12,7 +12,7 @@ void describe_model(bytes *to, const catalog *list, const served *of);
 void describe_config(bytes *to, const served *of);
 /* Of one version, or of all models' where `of` is NULL. */
 void describe_statistics(bytes *to, const catalog *list, const served *of);
-/* The index of the repository; `only_ready`: of what is served alone. */
+/* The index of the repository; `only_ready`: of the served models alone. */
 void describe_index(bytes *to, const catalog *list, bool only_ready);
 /* "a" in an object of JSON. */
 void describe_error(bytes *to, const char *words);

@@ -88,7 +88,7 @@ static bool may_enter(const exchange *of) {
     return is_known;
 }
 
-/* What the headers say.  A refusal is an answer, before the body was read. */
+/* The content of the headers.  A refusal is an answer, before the body was read. */
 static void read_headers(exchange *of) {
     headers found = { .of = of, .body = SIZE_MAX };
     of->json_size = of->timeout_ms = SIZE_MAX;
@@ -159,8 +159,8 @@ static void unpack_body(exchange *of) {
 
 /* ---- answering ---- */
 
-/* Packs what is worth it.  Answers to inferences alone: Triton packs no others, and
- * clients of asyncio, which say that they take gzip, do not unpack them. */
+/* Compresses bodies that are worth it.  Answers to inferences alone: Triton packs no
+ * others, and clients of asyncio, which say that they take gzip, do not unpack them. */
 static void pack_answer(exchange *of) {
     enum { LEAST = 256 };
     bytes packed = { .from = of->out.from };

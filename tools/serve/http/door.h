@@ -12,11 +12,12 @@ typedef struct http_door http_door;
 http_door *http_door_open(lane *of, int listener);
 /* No request waits any more. */
 void http_door_close(http_door *of);
-/* What the loop waits for, readable when http_door_turn has something to do. */
+/* The descriptor that the loop waits for, readable when http_door_turn has something to
+ * do. */
 int http_door_event(const http_door *of);
 /* When http_door_turn is due at the latest, in ms from now; -1: no such time. */
 int http_door_wait(const http_door *of);
-/* Reads what came and writes what may be written. */
+/* Reads and writes as much as can be. */
 void http_door_turn(http_door *of);
 /* Goes on with requests that were answered since; as often as it likes. */
 void http_door_resume(http_door *of);

@@ -10,8 +10,7 @@
 
 enum { KEPT = 16, LARGEST_KEPT = 64 << 10, LARGEST_JSON = 8 << 20, MAX_TENSORS = 4096 };
 
-/* What a JSON says.  Of tensors that stand behind it, `data` is NULL and `size`
- * theirs. */
+/* The content of a JSON.  Of tensors after it, `data` is NULL and `size` theirs. */
 typedef struct layout {
     pool memory;
     const char *id;
@@ -94,7 +93,7 @@ static bool read_shape(const reading *now, const json_t *from, tensor *to) {
     return true;
 }
 
-/* Where in shared memory a tensor lies; *out_region NULL: nowhere. */
+/* The place of a tensor in shared memory; *out_region NULL: nowhere. */
 static bool read_region(const reading *now, const json_t *parameters,
                         const char **out_region, uint64_t *out_offset,
                         uint64_t *out_size) {
@@ -292,7 +291,7 @@ static bool copy_texts(request *to, tensor *inputs, wanted *outputs) {
     return is_good;
 }
 
-/* Gives the request what its JSON says, and its tensors what stands behind it. */
+/* Fills the request by its JSON, and its tensors by the bytes after it. */
 static bool take_layout(request *out, const layout *from, const uint8_t *rest,
                         size_t size) {
     tensor *inputs = pool_take_array(&out->memory, from->input_count, sizeof *inputs);

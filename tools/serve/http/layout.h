@@ -1,9 +1,9 @@
 /* The JSON of an inference request.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Clients that send tensors behind the JSON send the same JSON again and again, and
- * reading it costs more than a small model's run.  So what was read last is kept by its
- * bytes.
+ * Clients that send tensors after the JSON send the same JSON again and again, and
+ * reading it costs more than a small model's run.  So the last layouts are kept by
+ * their bytes.
  */
 #ifndef IG_TOOLS_SERVE_HTTP_LAYOUT_H
 #define IG_TOOLS_SERVE_HTTP_LAYOUT_H

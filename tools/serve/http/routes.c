@@ -18,7 +18,7 @@ enum { MAX_PARTS = 8, US = 1000000 };
 extern const unsigned char serve_page[];
 extern const unsigned serve_page_size;
 
-/* A path cut at its slashes; the parts lie in the exchange's copy. */
+/* A path cut at its slashes; the parts are in the exchange's copy. */
 typedef struct path {
     char *parts[MAX_PARTS];
     size_t count;
@@ -247,7 +247,7 @@ static void answer_state(exchange *of, bool is_so, const char *words) {
     of->state = EXCHANGE_ANSWERED;
 }
 
-/* What is asked of a model that is there, but for inference. */
+/* Requests about a model that is there, but for inference. */
 static void describe_part(exchange *of, const served *model, const char *what) {
     const catalog *list = of->door->lane->catalog;
     if (!*what) {

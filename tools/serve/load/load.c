@@ -203,7 +203,7 @@ static bool write_zeros(const json_t *about, int64_t rows, text *head,
     return true;
 }
 
-/* The head of a request, but for what is said of its body. */
+/* The head of a request, without the part about its body. */
 static void write_head(FILE *to, const load_settings *given, const server_address *at,
                        const char *method, const char *what) {
     fprintf(to, "%s /v2/models/%s%s HTTP/1.1\r\nHost: %s\r\n", method, given->model,

@@ -45,7 +45,7 @@ static double time_of(const load_result *of, size_t good, double share) {
     return time_among(of->samples, good, share);
 }
 
-/* The requests that got another answer, which are sorted behind the good ones. */
+/* The requests that got another answer, which are sorted after the good ones. */
 static double time_of_others(const load_result *of, size_t good, double share) {
     size_t end = good;
     while (end < of->count && of->samples[end].status != 0) {

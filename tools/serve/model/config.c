@@ -17,7 +17,7 @@ static bool refuse_config(char *words, const char *format, ...) {
     return false;
 }
 
-/* A whole number between 0 and `most`; what is absent stays as it was. */
+/* A whole number between 0 and `most`; absent members stay as they were. */
 static bool read_number(const json_t *from, const char *name, int64_t most,
                         int64_t *out, char *words) {
     const json_t *value = json_object_get(from, name);

@@ -1,4 +1,4 @@
-/* What a model's config.json says; the names of its fields are Triton's.
+/* The content of a model's config.json; the names of its fields are Triton's.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     { "max_batch_size": 64,
@@ -35,7 +35,7 @@ typedef struct model_config {
     int64_t queue_delay;    /* ns that a request may wait for others */
     int64_t queue_timeout; /* ns after which a request that waits is refused; 0: none */
     size_t max_queue;      /* requests that wait, of all loops; 0: no limit */
-    bool is_trusted;       /* an artifact is mapped where it lies */
+    bool is_trusted;       /* an artifact is mapped in place */
     size_t newest;         /* so many versions are served; 0: only `versions`, or all */
     int64_t *versions;     /* these, where version_policy says "specific" */
     size_t version_count;
@@ -58,8 +58,8 @@ typedef struct model_config {
     double shadow_share;   /* of the runs */
 } model_config;
 
-/* Reads it from text; `size` 0: all defaults.  False: the words say what is wrong and
- * where.  config_free in both cases. */
+/* Reads it from text; `size` 0: all defaults.  False: the words name the error and its
+ * place.  config_free in both cases. */
 bool config_read(model_config *out, const char *text, size_t size, char words[WORDS]);
 void config_free(model_config *of);
 /* Is this version one that the config wants, `newer` of the model being newer? */

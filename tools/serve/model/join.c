@@ -119,7 +119,7 @@ int64_t join_rows(const served *of, const request *what) {
         int64_t keys = of->inputs[i].role == IG_ROLE_ROWS ? 1 : of->inputs[i].keys,
                 count = what->views[i].dims[0];
         if (count % keys != 0 || (rows >= 0 && count / keys != rows)) {
-            return -1; /* the program says what is wrong */
+            return -1; /* the program names the error */
         }
         rows = count / keys;
     }
@@ -199,7 +199,7 @@ static bool take_all(const joining *now, size_t i) {
     return to->data != NULL;
 }
 
-/* Rows, or values of offsets: one request behind the other. */
+/* Rows, or values of offsets: one request after the other. */
 static void append_all(const joining *now, size_t i) {
     uint8_t *at = now->views[i].data;
     size_t size = row_bytes(&now->views[i]);

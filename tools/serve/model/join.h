@@ -1,9 +1,9 @@
-/* Requests put together into one run, and what it gave taken apart.
+/* Requests put together into one run, and its results taken apart.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The artifact says what each port is along the batch (docs/artifact.md, roles):
+ * The artifact gives each port's role along the batch (docs/artifact.md, roles):
  *
- *     rows          of one request behind those of another
+ *     rows          of one request after those of another
  *     key_lengths   key by key: those of all requests for the first key, then the next
  *     key_values    in the same order, as many as the lengths say; of offsets: in order
  *     offsets       positions in the ids, moved by the ids of the requests before
@@ -21,8 +21,7 @@
 /* Whether rows of requests to this program may be put together at all. */
 bool joins_rows(const served *of);
 /* Rows that the request brings, whose inputs are bound; -1: it is not to be put
- * together with others, for what it gives says something that its neighbours would
- * feel. */
+ * together with others, because its values would affect its neighbours. */
 int64_t join_rows(const served *of, const request *what);
 /* May `next` run with `first`: extents beside the batch and shared inputs are the
  * same. */

@@ -5,7 +5,7 @@
 
 #include "tools/serve/model/config.h"
 
-/* What tells one state of a file from another. */
+/* The facts that tell one state of a file from another. */
 typedef struct stamp {
     int64_t size, changed_ns, inode, device;
 } stamp;

@@ -34,7 +34,7 @@ void mailbox_close(mailbox *of);
 void mailbox_wake(mailbox *of);
 /* Hands an errand that has ended back to its loop. */
 void mailbox_put(mailbox *to, errand *ended);
-/* On the loop's thread: makes the descriptor unreadable and finishes what was put. */
+/* On the loop's thread: makes the descriptor unreadable and finishes the entries. */
 void mailbox_empty(mailbox *of);
 
 #endif

@@ -1,5 +1,5 @@
-/* The server's own copy of what it serves: whatever becomes of a user's file, what was
- * opened stays.  SPDX-License-Identifier: Apache-2.0 */
+/* The server's own copy of the files that it serves: whatever becomes of a user's file,
+ * opened ones stay.  SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_TOOLS_SERVE_MODEL_OWN_H
 #define IG_TOOLS_SERVE_MODEL_OWN_H
 
@@ -14,13 +14,13 @@ typedef struct own_options {
 } own_options;
 
 /* Puts an artifact at `to`: a copy of the one at `from` (a reflink where the file
- * system can), or what a child process compiles it to.  False: the words say why;
- * nothing is left. */
+ * system can), or the artifact that a child process makes of it.  False: the words say
+ * why; nothing is left. */
 bool own_artifact(const own_options *options, const char *from,
                   const model_config *config, const char *to, char words[WORDS]);
-/* Where `ingot` is: it lies beside this program. */
+/* Where `ingot` is: it is beside this program. */
 void own_find_compiler(char out[4096]);
-/* Ends a child that compiles now, from any thread; what it makes fails. */
+/* Ends a child that compiles now, from any thread; its work fails. */
 void own_stop(void);
 
 #endif

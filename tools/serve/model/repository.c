@@ -2,8 +2,8 @@
  *
  * A look (look.h) is held against the slots: versions that are new, or whose files
  * changed, are made; those that are gone, end.  Slots are the thread's own; catalogs
- * made of them are handed out under the lock.  What no catalog lists any more is closed
- * here, never in a loop, whose requests would wait for it.
+ * made of them are handed out under the lock.  Versions that no catalog lists any more
+ * are closed here, never in a loop, whose requests would wait for it.
  */
 #include "tools/serve/model/repository.h"
 
@@ -118,8 +118,8 @@ static bool is_mapped(const model_config *config, const char *path) {
     return config->is_trusted && suffix && strcmp(suffix, ".ingot") == 0;
 }
 
-/* Makes what a slot should serve; on failure its reason says why, and what it served
- * stays. */
+/* Makes the program that a slot should serve; on failure its reason says why, and the
+ * old one stays. */
 static bool make_version(repository *of, slot *at, const found_model *model,
                          const found_version *version) {
     char path[4096];
@@ -173,14 +173,14 @@ static bool is_wanted(const repository *of, const char *name) {
     return !of->options.is_explicit || find_wanted(of, name) < of->wanted_count;
 }
 
-/* Is what the slot tried last another state of the files? */
+/* Did the slot last try another state of the files? */
 static bool has_changed(const slot *at, const found_version *version) {
     return !at->is_tried || !stamps_equal(&at->model, &version->model) ||
            !stamps_equal(&at->config, &version->config);
 }
 
-/* Makes what is new of a model; `is_asked`: also what failed before.  Whether anything
- * changed. */
+/* Makes the new versions of a model; `is_asked`: also what failed before.  Whether
+ * anything changed. */
 static bool follow_model(repository *of, const found_model *model, bool is_asked) {
     model_config config;
     char words[WORDS];
@@ -212,7 +212,7 @@ static void read_all_places(repository *of, found_list *out) {
     }
 }
 
-/* Ends what the last look did not see. */
+/* Ends versions that the last look did not see. */
 static bool end_stale(repository *of) {
     bool is_any = false;
     for (size_t i = of->slots.count; i-- > 0;) {
@@ -226,7 +226,7 @@ static bool end_stale(repository *of) {
     return is_any;
 }
 
-/* Looks at all places and follows what is wanted; publishes what changed. */
+/* Looks at all places and follows the requests; publishes what changed. */
 static void follow_places(repository *of) {
     found_list found = { 0 };
     read_all_places(of, &found);
@@ -324,7 +324,7 @@ static void unload_model(repository *of, errand *what) {
     for (size_t i = 0; i < of->slots.count; i++) {
         of->slots.items[i].is_stale = strcmp(of->slots.items[i].name, what->name) == 0;
     }
-    end_stale(of); /* none: what is not loaded is unloaded already */
+    end_stale(of); /* none: a model that is not loaded is unloaded already */
     publish_catalog(of);
 }
 

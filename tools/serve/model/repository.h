@@ -4,10 +4,10 @@
  *     FOLDER/NAME/config.json
  *     FOLDER/NAME/VERSION/model.{ingot,onnx,pt,pt2}
  *
- * The thread looks at the folders now and then, or when a client asks (errand).  What
- * is new it copies, compiles, opens and warms up; then it publishes a new catalog,
- * which the loops take at their next turn.  A version that fails leaves the one before
- * it, and its words stand in the catalog.
+ * The thread looks at the folders now and then, or when a client asks (errand).  It
+ * copies, compiles, opens and warms up new ones; then it publishes a new catalog, which
+ * the loops take at their next turn.  A version that fails leaves the one before it,
+ * and its words are in the catalog.
  */
 #ifndef IG_TOOLS_SERVE_MODEL_REPOSITORY_H
 #define IG_TOOLS_SERVE_MODEL_REPOSITORY_H
@@ -35,7 +35,7 @@ typedef struct repository_options {
 /* Starts the thread.  The options' texts and boxes outlive it.  NULL: the words say
  * why. */
 repository *repository_open(const repository_options *options, char words[WORDS]);
-/* Ends the thread and closes what is served; no loop runs any more. */
+/* Ends the thread and closes the served models; no loop runs any more. */
 void repository_close(repository *of);
 /* Have all models been looked at once? */
 bool repository_is_ready(const repository *of);

@@ -74,7 +74,7 @@ static bool dims_agree(const config_port *said, const ig_port *port, bool has_ba
     return true;
 }
 
-/* What the config says of ports must not contradict the program. */
+/* The config's facts about ports must not contradict the program. */
 static bool ports_agree(const config_port *said, size_t said_count,
                         const ig_port *ports, size_t count, bool has_batch,
                         char *words) {

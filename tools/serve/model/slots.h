@@ -1,4 +1,5 @@
-/* What the repository's thread knows of each version, from which catalogs are made.
+/* The facts of the repository's thread about each version, from which catalogs are
+ * made.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_TOOLS_SERVE_MODEL_SLOTS_H
 #define IG_TOOLS_SERVE_MODEL_SLOTS_H
@@ -23,7 +24,7 @@ typedef struct slot_list {
 /* The slot of a version, made where there is none; NULL: memory ran out.  Moves
  * others. */
 slot *slots_need(slot_list *in, const char *name, int64_t number);
-/* Takes a slot off; what it served is handed out, or NULL. */
+/* Takes a slot off; its old program is handed out, or NULL. */
 served *slots_remove(slot_list *in, size_t index);
 /* A catalog of them all; NULL: memory ran out. */
 catalog *slots_list(const slot_list *in);

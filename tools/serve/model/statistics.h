@@ -9,7 +9,8 @@
 
 enum { BUCKETS = 17 };
 
-/* What a histogram is of.  `rows` are of a run, the others seconds of a request. */
+/* The quantity of a histogram.  `rows` are of a run, the others seconds of a
+ * request. */
 typedef enum measure {
     MEASURE_QUEUE,   /* from the last byte of the request to the start of its run */
     MEASURE_COMPUTE, /* the run that it was part of */

@@ -1,7 +1,7 @@
 /* Drawn requests, alone and together.  SPDX-License-Identifier: Apache-2.0
  *
  * Where the ports do not say how many keys an input of lengths has, or whether offsets
- * hold the last end, what the program takes is found by trying.
+ * hold the last end, the program's form is found by trying.
  */
 #include "tools/serve/model/trial.h"
 
@@ -112,7 +112,7 @@ static bool draw_begins(trial *t, request *to, size_t i, int64_t *out_values) {
     return true;
 }
 
-/* Values come behind what says how many there are. */
+/* Values come after their counts. */
 static bool draw_request(trial *t, request *to, int64_t rows) {
     const served *of = t->of;
     *to = (request){ .rows = rows, .served = t->of };

@@ -1,7 +1,7 @@
 /* Processes that run models for others, and the messages to them.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A message is a head (frame_head), a text of JSON, and bytes of tensors behind it.
+ * A message is a head (frame_head), a text of JSON, and bytes of tensors after it.
  * The server fills up to FRAME_ALIGN: the text by blanks, and each tensor, so that the
  * child can use tensors where they are.  To the child:
  *
@@ -56,8 +56,8 @@ bool child_start(child *of, const char *backend, const child_options *options,
 void child_end(child *of);
 /* Bytes that so many are filled up to. */
 size_t frame_size(size_t size);
-/* Puts a message together: its text, behind which tensors follow that take so many
- * bytes with what fills them up. */
+/* Puts a message together: its text, after which tensors follow that take so many bytes
+ * with their padding. */
 bool child_begin(child *to, const bytes *text, size_t data_bytes);
 bool child_put(child *to, const void *data, size_t size);
 /* Sends and receives as much as it can without waiting.  CHILD_ANSWERED: `in` holds a

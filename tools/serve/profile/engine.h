@@ -7,7 +7,7 @@
 #ifndef IG_TOOLS_SERVE_PROFILE_ENGINE_H
 #define IG_TOOLS_SERVE_PROFILE_ENGINE_H
 
-/* The text of backend.py, with a zero byte behind it. */
+/* The text of backend.py, with a final zero byte. */
 extern const char backend_script[];
 
 /* argv: "ingot-serve backend NAME MEMORY PYTHON".  The exit status of the process. */

@@ -28,7 +28,7 @@ typedef struct remote {
     client *client;
     const char *address, *model;
     json_t *asked;
-    const uint8_t *tensors; /* behind it */
+    const uint8_t *tensors; /* after it */
     size_t tensor_bytes;
     pool memory; /* of all messages */
     Profile__BackendSpec **backends;
