@@ -33,7 +33,8 @@ HERE = ROOT / "tests" / "docs"
 COMMANDS = r"(ingot|igcheck|mpirun|unzip|perf|gdb|for \w+ in|INGOT_\w+=\S+|\./scripts/\S+) "
 MARK = re.compile(r"<!-- (not run|output|help)(?:: (.*?))? -->$")
 LACKS = re.compile(r"libnvrtc|mpirun\S*: (command )?not found|perf_event_paranoid|No permission"
-                   r"|(perf|gdb): (command )?not found|failed to open perf.data|not supported by")
+                   r"|(perf|gdb): (command )?not found|failed to open perf.data|not supported by"
+                   r"|there is no CUDA driver here")
 UNSTABLE = [(r"\b\d[\d.]* (KB|MB|GB|bytes|s|ms|µs)\b", "SIZE"), (r"\bv[234](-\w+)?\b", "LEVEL")]
 NUMBER = re.compile(r"-?\d+\.\d+(?:e[+-]?\d+)?")
 

@@ -18,7 +18,7 @@ check "and its pass" 3 "INGOT_STOP is after:PASS" env INGOT_STOP=after:nosuch "$
 INGOT_DEBUG=help "$ingot" dump "$tmp/relu.ig" --stage plan >"$tmp/out" 2>"$tmp/errors"
 holds "help is printed once" [ "$(grep -c 'takes these words' "$tmp/errors")" = 1 ]
 check "INGOT_PERF" 3 "is neither map nor jitdump" env INGOT_PERF=nosuch "${run[@]}"
-check "INGOT_CAPTURE_CALLS" 3 "INGOT_CAPTURE_CALLS is a number of calls" \
+check "INGOT_CAPTURE_CALLS" 3 "INGOT_CAPTURE_CALLS and INGOT_CAPTURE_EVERY are numbers of calls" \
     env "INGOT_CAPTURE=$tmp/captures" INGOT_CAPTURE_CALLS=many "${run[@]}"
 
 # An entry that is larger than half of the caches makes room like others.

@@ -187,19 +187,19 @@ static void drop_left(object *o, const context *c) {
     }
 }
 
-static void destroy_context(context *c) {
-    for (object *o = objects, *next; o; o = next) {
-        next = o->next;
-        if (o->context == c && o->kind == OBJECT_EVENT) {
-            continue; /* work may name it */
-        }
-        if (o->context == c) {
-            drop_left(o, c);
-        }
+/* A stream takes what it captured with it, so each search begins anew. */
+static object *find_left(const context *c, bool with_events) {
+    object *o = objects;
+    while (o && (o->context != c || (o->kind == OBJECT_EVENT && !with_events))) {
+        o = o->next;
     }
-    for (object *o = objects, *next; o; o = next) {
-        next = o->next;
-        if (o->context == c) {
+    return o;
+}
+
+static void destroy_context(context *c) {
+    for (int with_events = 0; with_events < 2; with_events++) { /* work may name them */
+        object *o;
+        while ((o = find_left(c, with_events)) != NULL) {
             drop_left(o, c);
         }
     }

@@ -200,6 +200,15 @@ static void leave_capture(capture *c) {
     }
 }
 
+void drop_capture(const stream *s) {
+    capture *c = s->capture;
+    if (c && c->origin == s) {
+        leave_capture(c);
+        release_graph(c->graph);
+        free(c);
+    }
+}
+
 EXPORT_CALL(cuStreamEndCapture, (void *handle, void **out_graph), (handle, out_graph),
             IN_CONTEXT) {
     stream *s = find_stream(handle);

@@ -43,6 +43,7 @@ void drop_stream(stream *s) {
         s->first = w->next;
         free_work(w);
     }
+    drop_capture(s);
     free(s->frontier);
     drop_object(s);
 }

@@ -278,13 +278,13 @@ int do_work(const work *w);
 void count_work(const work *w, bool is_in_graph);
 
 /* ---- graph.c ---- */
-
 int capture_work(stream *s, const work *w);
 int capture_record(stream *s, event *e);
 int capture_wait(stream *s, const event *e);
 /* One node of a graph that may be done now; false: all are done. */
 bool step_graph(work *w, int *out_error);
 void release_graph(graph *g);
+void drop_capture(const stream *s); /* which is destroyed in it */
 bool is_capturing(void);
 void break_captures(void);
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 void call_init(call *which, size_t count) {
-    which->count = count;
+    *which = (call){ .count = count };
     which->inputs = need(calloc(count + 1, sizeof *which->inputs));
     which->owners = need(calloc(count + 1, sizeof(ig_arguments *)));
 }
