@@ -22,6 +22,10 @@ ig_status ig_ts_op_bincount(ig_ts_call *call) {
     int64_t least = ig_aten_int(call, 2);
     ig_dim one = ig_dim_of(1);
     IG_TRY(call->e->status);
+    if (least < 0) {
+        return ig_ts_fail(call, IG_INVALID, "minlength is %lld, must be at least 0",
+                          (long long)least);
+    }
     ig_dtype dtype = !weights                            ? IG_DT_i64
                      : weights->type->dtype == IG_DT_f32 ? IG_DT_f32
                                                          : IG_DT_f64;
