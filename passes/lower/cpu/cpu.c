@@ -50,6 +50,25 @@ ig_value *ig_cpu_scratch_of(ig_lower *lower, ig_dtype dtype, int64_t count) {
     return ig_build_scratch_op(&e, &spec, attrs)->results;
 }
 
+void ig_cpu_transpose(ig_builder *b, ig_value **rows, uint32_t lanes) {
+    assert(lanes <= IG_CPU_SQUARE && (lanes & (lanes - 1)) == 0 &&
+           "a square of vectors");
+    for (uint32_t step = 1; step < lanes; step *= 2) {
+        int64_t upper[IG_CPU_SQUARE], lower[IG_CPU_SQUARE];
+        for (uint32_t j = 0; j < lanes; j++) {
+            upper[j] = j & step ? lanes + j - step : j;
+            lower[j] = j & step ? lanes + j : j + step;
+        }
+        for (uint32_t i = 0; i < lanes; i++) {
+            if (!(i & step)) {
+                ig_value *x = rows[i], *y = rows[i + step];
+                rows[i] = k_shuffle(b, x, y, upper, lanes);
+                rows[i + step] = k_shuffle(b, x, y, lower, lanes);
+            }
+        }
+    }
+}
+
 ig_cpu_blocks ig_cpu_open_blocks(ig_builder *b, ig_value *total, uint32_t max) {
     ig_value *count = k_ceil_div(b, total, max);
     ig_value *base = k_div(b, total, count), *extra = k_mod(b, total, count);

@@ -20,7 +20,9 @@ typedef struct ig_cpu_blocks {
 
 ig_cpu_blocks ig_cpu_open_blocks(ig_builder *b, ig_value *total, uint32_t max);
 
-/* Lane j of row i changes places with lane i of row j, of as many rows as lanes. */
+/* Lane j of row i changes places with lane i of row j, of as many rows as lanes; at
+ * most IG_CPU_SQUARE of them. */
+enum { IG_CPU_SQUARE = 16 };
 void ig_cpu_transpose(ig_builder *b, ig_value **rows, uint32_t lanes);
 
 /* The schedules. */

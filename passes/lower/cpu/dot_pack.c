@@ -7,8 +7,6 @@
 
 #include <assert.h>
 
-enum { MAX_LANES = 16 };
-
 int64_t dot_width(const dot *d, const dot_micro_panel *s) {
     return (int64_t)s->vectors * d->panels.lanes;
 }
@@ -42,8 +40,8 @@ static ig_value *load_line(const dot *d, ig_builder *b, ig_value *column, ig_val
 
 /* Where a square comes from, and its first element in the panel. */
 typedef struct square {
-    ig_value *columns[MAX_LANES]; /* of B: lines along k */
-    ig_value *place;              /* in the panel, for the first k */
+    ig_value *columns[IG_CPU_SQUARE]; /* of B: lines along k */
+    ig_value *place;                  /* in the panel, for the first k */
     int64_t width;
 } square;
 
@@ -51,7 +49,7 @@ typedef struct square {
 static void pack_square(const dot *d, ig_builder *b, const square *q, ig_value *k,
                         ig_value *first, ig_value *count) {
     uint32_t lanes = d->panels.lanes;
-    ig_value *rows[MAX_LANES];
+    ig_value *rows[IG_CPU_SQUARE];
     for (uint32_t j = 0; j < lanes; j++) {
         rows[j] = load_line(d, b, q->columns[j], k, count);
     }

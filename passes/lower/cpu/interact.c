@@ -82,7 +82,7 @@ static void choose_runs(single *t, const int64_t *pairs, uint32_t count) {
  * asked for: one sample is multiplied in about the time that memory takes. */
 static void emit_square(const single *t, ig_builder *b, ig_value *sample, int64_t row,
                         ig_value *k, ig_value *count) {
-    ig_value *square[INTERACT_LANES];
+    ig_value *square[IG_CPU_SQUARE];
     for (uint32_t i = 0; i < t->of.lanes; i++) {
         bool is_there = row + i < t->of.rows;
         ig_value *step = ig_lower_dim(t->of.lower, t->of.x->strides[1]);
@@ -215,8 +215,7 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     ig_dim samples = t->of.x->type->dims[0];
     ig_value *lanes = k_i64(b, t->of.lanes), *first = k_mul(b, tile, lanes);
     ig_value *end = k_add(b, first, lanes), *total = ig_lower_dim(t->of.lower, samples);
-    int64_t count;
-    if (ig_dim_constant(t->of.lower->module, samples, &count) && count < t->of.lanes) {
+    if (!t->of.columns) {
         emit_samples(t, b, first, total);
         return;
     }
@@ -261,8 +260,11 @@ ig_status ig_lower_cpu_interact(ig_lower *lower) {
     int64_t depth = (of->depth + of->lanes - 1) / of->lanes * of->lanes;
     t.columns = ig_cpu_scratch(lower, depth * t.padded);
     t.products = ig_cpu_scratch(lower, of->rows * t.padded);
-    ig_interact_plan_lanes(of);
     ig_dim samples = of->x->type->dims[0];
+    int64_t count;
+    if (!ig_dim_constant(lower->module, samples, &count) || count >= of->lanes) {
+        ig_interact_plan_lanes(of);
+    }
     lower->grid = ig_lower_ceil_div(lower, samples, of->lanes);
     lower->cost = ig_lower_mul(lower, samples,
                                ig_dim_of((int64_t)of->pair_count * of->depth / 16));

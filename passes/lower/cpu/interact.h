@@ -5,8 +5,6 @@
 
 #include "passes/lower/cpu/cpu.h"
 
-enum { INTERACT_LANES = 16 }; /* of a vector, at most */
-
 typedef struct ig_interact {
     ig_lower *lower;
     const ig_lower_operand *x, *out; /* f32 [samples, rows, depth], [samples, pairs] */
@@ -14,7 +12,7 @@ typedef struct ig_interact {
     uint32_t lanes;
     const int64_t *pairs; /* i * rows + j */
     uint32_t pair_count;
-    ig_value *columns;  /* scratch of the lanes' way: [rows][pitch] of vectors */
+    ig_value *columns;  /* scratch of the lanes' way: [rows][pitch]; or NULL */
     ig_value *products; /* and [pairs up to lanes] of vectors */
 } ig_interact;
 

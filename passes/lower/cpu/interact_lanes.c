@@ -39,7 +39,7 @@ void ig_interact_plan_lanes(ig_interact *t) {
 /* Elements k … k + lanes of a row of all samples; `left` are there, NULL: all. */
 static void emit_square(const ig_interact *t, ig_builder *b, ig_value *from,
                         ig_value *to, ig_value *left) {
-    ig_value *square[INTERACT_LANES];
+    ig_value *square[IG_CPU_SQUARE];
     ig_value *step = ig_lower_dim(t->lower, t->x->strides[0]);
     for (uint32_t s = 0; s < t->lanes; s++) {
         ig_value *at = k_add(b, from, k_mul(b, step, k_i64(b, s)));
@@ -168,7 +168,7 @@ static void clear_products(const ig_interact *t, ig_builder *b) {
 /* Products `at` … at + lanes of all samples; `left` are wanted, NULL: all. */
 static void emit_results(const ig_interact *t, ig_builder *b, ig_value *first,
                          ig_value *at, ig_value *left) {
-    ig_value *square[INTERACT_LANES], *lanes = k_i64(b, t->lanes);
+    ig_value *square[IG_CPU_SQUARE], *lanes = k_i64(b, t->lanes);
     int64_t rest = t->pair_count % t->lanes;
     for (uint32_t p = 0; p < t->lanes; p++) {
         ig_value *place = k_mul(b, k_add(b, at, k_i64(b, p)), lanes);
@@ -184,7 +184,7 @@ static void emit_results(const ig_interact *t, ig_builder *b, ig_value *first,
 }
 
 void ig_interact_emit_lanes(const ig_interact *t, ig_builder *b, ig_value *first) {
-    assert(t->lanes <= INTERACT_LANES && t->columns && "ig_interact_plan_lanes");
+    assert(t->lanes <= IG_CPU_SQUARE && t->columns && "ig_interact_plan_lanes");
     int64_t whole = t->pair_count / t->lanes * t->lanes;
     ig_value *depth = k_i64(b, t->depth), *zero = k_i64(b, 0);
     clear_products(t, b);

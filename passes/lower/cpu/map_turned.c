@@ -11,25 +11,7 @@
 
 #include <assert.h>
 
-enum { LANES = 16, TURNED = 2, OPS = 8 };
-
-void ig_cpu_transpose(ig_builder *b, ig_value **rows, uint32_t lanes) {
-    assert(lanes <= LANES && (lanes & (lanes - 1)) == 0 && "a square of vectors");
-    for (uint32_t step = 1; step < lanes; step *= 2) {
-        int64_t upper[LANES], lower[LANES];
-        for (uint32_t j = 0; j < lanes; j++) {
-            upper[j] = j & step ? lanes + j - step : j;
-            lower[j] = j & step ? lanes + j : j + step;
-        }
-        for (uint32_t i = 0; i < lanes; i++) {
-            if (!(i & step)) {
-                ig_value *x = rows[i], *y = rows[i + step];
-                rows[i] = k_shuffle(b, x, y, upper, lanes);
-                rows[i + step] = k_shuffle(b, x, y, lower, lanes);
-            }
-        }
-    }
-}
+enum { LANES = IG_CPU_SQUARE, TURNED = 2, OPS = 8 };
 
 /* Is input number `i` contiguous along the turned dim, and not along the last? */
 static bool is_turned(const map_space *s, uint32_t i) {
