@@ -4,6 +4,9 @@
 
 ig_value *ig_compose_dropout(ig_expr *e, ig_value *x, const ig_dropout *how,
                              ig_value **out_kept) {
+    if (e->status != IG_OK) {
+        return NULL;
+    }
     const ig_type *type = x->type;
     ig_random_attrs attrs = { .dtype = IG_DT_f32,
                               .shape = { type->dims, type->rank },
