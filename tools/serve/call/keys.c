@@ -160,7 +160,7 @@ static void free_keys(keys *of) {
         gnutls_privkey_deinit(of->secret);
     }
     if (of->text) {
-        gnutls_memset(of->text, 0, of->length);
+        gnutls_memset(of->text, 0, MAX_TOKEN_FILE); /* also what cut_lines moved */
         free(of->text);
     }
     free(of);
