@@ -59,12 +59,11 @@ static ig_value *give_lists(ig_expr *e, ig_value *boxes, ig_value *counts) {
 }
 
 ig_value *ig_compose_suppress(ig_expr *e, const ig_boxes *boxes) {
-    ig_value *most = boxes->most ? boxes->most
-                                 : ig_expr_integer(e, IG_DT_i64, INT64_MAX);
+    ig_value *max = boxes->max ? boxes->max : ig_expr_integer(e, IG_DT_i64, INT64_MAX);
     ig_value *results[2];
     if (e->status != IG_OK ||
         !ig_expr_results(ig_build_suppress(e, boxes->edges, boxes->scores, boxes->share,
-                                           most, boxes->least),
+                                           max, boxes->min),
                          results)) {
         return NULL;
     }

@@ -9,8 +9,8 @@ typedef struct ig_boxes {
     ig_value *edges;  /* f32 or f64 [B, N, 4]: low and low, high and high edge */
     ig_value *scores; /* f32 [B, C, N]; NaN is the best */
     ig_value *share;  /* of the edges' dtype: of the union of two boxes */
-    ig_value *most;   /* i64: boxes of a list; NULL: all */
-    ig_value *least;  /* f32: score that boxes exceed; NULL: any will do */
+    ig_value *max;    /* i64: boxes of a list; NULL: all */
+    ig_value *min;    /* f32: score that boxes exceed; NULL: any will do */
 } ig_boxes;
 
 /* i64 [K, 3]: batch, class and box of the kept ones, list after list, the best

@@ -69,15 +69,15 @@ static bool is_form_of(const ig_graph *graph, const char *name) {
 
 const ig_graph *ig_custom_next(const ig_custom_functions *functions, const char *name,
                                const ig_graph *after) {
-    bool is_behind = !after;
+    bool is_after = !after;
     for (size_t m = 0; functions && m < functions->count; m++) {
         const ig_module *module = functions->modules[m];
         for (size_t i = 0; i < module->graphs.count; i++) {
             const ig_graph *graph = module->graphs.items[i];
-            if (is_behind && is_form_of(graph, name)) {
+            if (is_after && is_form_of(graph, name)) {
                 return graph;
             }
-            is_behind |= graph == after;
+            is_after |= graph == after;
         }
     }
     return NULL;

@@ -408,10 +408,10 @@ static ig_value *resize_axis(ig_expr *e, const ig_op *op, ig_value *x, uint32_t 
  * 22, with 2^p * most + 1/2 < 2^15, as f64 2^p. */
 static ig_value *weight_unit(ig_expr *e, ig_value *weights) {
     ig_reduce_attrs largest = { .op = IG_REDUCE_max };
-    ig_value *most = ig_build_reduce(e, weights, NULL, largest);
-    most = ig_expr_with(e, IG_OP_max, most, 0x1p-22);
+    ig_value *max = ig_build_reduce(e, weights, NULL, largest);
+    max = ig_expr_with(e, IG_OP_max, max, 0x1p-22);
     ig_value *bits =
-        ig_build_log2(e, ig_expr_number_with(e, IG_OP_div, 0x1p15 - 0.5, most));
+        ig_build_log2(e, ig_expr_number_with(e, IG_OP_div, 0x1p15 - 0.5, max));
     bits = ig_expr_with(e, IG_OP_sub, ig_build_ceil(e, bits), 1);
     bits = ig_expr_with(e, IG_OP_min, bits, 22);
     return ig_build_round(e, ig_build_exp2(e, bits));
@@ -419,15 +419,14 @@ static ig_value *weight_unit(ig_expr *e, ig_value *weights) {
 
 /* What entry t of each row of `values` [out, taps] shares with those before it (or
  * after it, not itself) that are of the same element, summed: [out, taps]. */
-static ig_value *sum_alike(ig_expr *e, ig_value *values, ig_value *ids,
-                           bool is_behind) {
+static ig_value *sum_alike(ig_expr *e, ig_value *values, ig_value *ids, bool is_after) {
     ig_dim taps = ids ? ids->type->dims[1] : ig_dim_of(0);
     ig_value *alike = ig_build_eq(e, ig_expr_unsqueeze(e, ids, 2),
                                   ig_expr_unsqueeze(e, ids, 1));
     ig_value *own = ig_expr_axis_iota(e, 3, 1, taps);
     ig_value *other = ig_expr_axis_iota(e, 3, 2, taps);
-    ig_value *counts = is_behind ? ig_build_gt(e, other, own)
-                                 : ig_build_le(e, other, own);
+    ig_value *counts = is_after ? ig_build_gt(e, other, own)
+                                : ig_build_le(e, other, own);
     ig_value *zero = ig_expr_number(e, IG_DT_f64, 0);
     values = ig_build_where(e, ig_build_and(e, alike, counts),
                             ig_expr_unsqueeze(e, values, 1), zero);
@@ -445,10 +444,10 @@ static ig_value *merge_weights(ig_expr *e, const axis_plan *plan,
         weights = ig_expr_reshape(e, weights, 2, table);
         ig_value *ones = ig_expr_fill(e, IG_DT_f64, 2, table, 1);
         ig_value *sums = sum_alike(e, weights, ids, false);
-        ig_value *behind = sum_alike(e, ones, ids, true);
+        ig_value *after = sum_alike(e, ones, ids, true);
         flat = ig_dim_mul(e->module, plan->out, c->taps);
         *out_unit = weight_unit(e, sums);
-        ig_value *is_last = ig_expr_with(e, IG_OP_eq, behind, 0);
+        ig_value *is_last = ig_expr_with(e, IG_OP_eq, after, 0);
         weights = ig_build_where(e, is_last, sums, ig_expr_number(e, IG_DT_f64, 0));
         return ig_expr_reshape(e, weights, 1, &flat);
     }

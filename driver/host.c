@@ -151,7 +151,7 @@ int64_t ig_context_limit(const ig_context *context, const char *name) {
 
 /* ---- the recovery point ---- */
 
-static ig_status report_exhaustion(ig_driver *host, bool is_told) {
+static ig_status report_exhaustion(ig_driver *host, bool is_given) {
     assert(host->has_unwound && !host->context.budget.recovery &&
            "only what unwound ran out of memory");
     ig_budget *budget = &host->context.budget;
@@ -166,9 +166,9 @@ static ig_status report_exhaustion(ig_driver *host, bool is_told) {
         return IG_CANCELLED;
     }
     if (budget->is_refused) {
-        return is_told ? IG_LIMIT
-                       : ig_error(&host->context.diag, IG_LIMIT, &where,
-                                  "a value has more elements than can be counted");
+        return is_given ? IG_LIMIT
+                        : ig_error(&host->context.diag, IG_LIMIT, &where,
+                                   "a value has more elements than can be counted");
     }
     return ig_error_hint(&host->context.diag, IG_LIMIT, &where, hint,
                          "memory ran out (%zu MiB in use)", budget->used >> 20);
@@ -187,10 +187,10 @@ ig_status ig_driver_guard(ig_context *context, ig_status (*work)(void *arguments
     if (setjmp(recovery)) {
         context->budget.recovery = NULL;
         host->has_unwound = true;
-        bool is_told = context->diag.sink == take_message;
+        bool is_given = context->diag.sink == take_message;
         context->diag.sink = take_message; /* a pass may have silenced it */
         context->diag.user = host;
-        return report_exhaustion(host, is_told);
+        return report_exhaustion(host, is_given);
     }
     context->budget.recovery = &recovery;
     ig_status status = work(arguments);

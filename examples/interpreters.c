@@ -73,13 +73,13 @@ static double seconds(void) {
 }
 
 int main(int count, char **arguments) {
-    enum { MOST = 15 };
-    pthread_t threads[MOST];
-    worker workers[MOST];
+    enum { MAX = 15 };
+    pthread_t threads[MAX];
+    worker workers[MAX];
     char why[2048];
     int n = count > 1 ? atoi(arguments[1]) : 2;
     int calls = count > 2 ? atoi(arguments[2]) : 200, failed = 0;
-    n = n < 1 ? 1 : n > MOST ? MOST : n;
+    n = n < 1 ? 1 : n > MAX ? MAX : n;
     ig_interp_call how = { .size = sizeof how,
                            .message = why,
                            .message_size = sizeof why };

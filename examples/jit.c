@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BATCH = 4, MOST = 64 };
+enum { BATCH = 4, MAX = 64 };
 
 static const char small_model[] =
     "module @small {\n"
@@ -63,11 +63,11 @@ static int fill(const ig_program *program, ig_view *inputs, size_t count) {
 }
 
 static ig_status run(ig_program *program) {
-    static ig_view inputs[MOST], outputs[MOST]; /* capacity 0: the session's memory */
+    static ig_view inputs[MAX], outputs[MAX]; /* capacity 0: the session's memory */
     size_t ins = ig_program_input_count(program);
     size_t outs = ig_program_output_count(program);
     ig_session *session = NULL;
-    if (ins > MOST || outs > MOST || !fill(program, inputs, ins)) {
+    if (ins > MAX || outs > MAX || !fill(program, inputs, ins)) {
         return IG_LIMIT;
     }
     ig_status status = ig_session_create(program, NULL, &session);

@@ -30,7 +30,7 @@ enum { PAIRS = FEATURES * (FEATURES - 1) / 2 };
 
 typedef struct table {
     const char *name;
-    int rows, most; /* ids of one bag, at most */
+    int rows, max; /* ids of one bag, at most */
 } table;
 
 static const table tables[TABLES] = {
@@ -410,14 +410,14 @@ static void write_dense(const char *folder) {
     write_array(folder, "dense", "<f4", BATCH, DENSE, dense);
 }
 
-/* Bags of 0 to `most` ids (always one where only one fits), popular ids more often. */
+/* Bags of 0 to `max` ids (always one where only one fits), popular ids more often. */
 static void write_ids(const char *folder, int number) {
     int64_t ids[BATCH * 16], offsets[BATCH];
     int count = 0;
     char name[24];
     const table *of = &tables[number];
     for (int i = 0; i < BATCH; i++) {
-        int wanted = of->most == 1 ? 1 : (int)(uniform() * (of->most + 1));
+        int wanted = of->max == 1 ? 1 : (int)(uniform() * (of->max + 1));
         offsets[i] = count;
         for (int k = 0; k < wanted; k++) {
             ids[count++] = (int64_t)(pow(uniform(), 3) * of->rows);

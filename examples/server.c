@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-enum { PORTS = 64, MOST_BYTES = 64 << 20 };
+enum { PORTS = 64, MAX_BYTES = 64 << 20 };
 
 static int read_input(FILE *from, ig_port port, ig_view *view) {
     view->dtype = port.dtype;
@@ -23,7 +23,7 @@ static int read_input(FILE *from, ig_port port, ig_view *view) {
     }
     int64_t bytes = ig_view_bytes(view);
     free(view->data);
-    view->data = bytes < 0 || bytes > MOST_BYTES ? NULL : malloc((size_t)bytes + 1);
+    view->data = bytes < 0 || bytes > MAX_BYTES ? NULL : malloc((size_t)bytes + 1);
     return view->data && fread(view->data, 1, (size_t)bytes, from) == (size_t)bytes;
 }
 

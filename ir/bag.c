@@ -68,13 +68,13 @@ ig_dim ig_bag_feature_rows(const ig_op *op, const ig_bag_feature *feature) {
     return rows;
 }
 
-enum { MOST_STATES = 8 };
+enum { MAX_STATES = 8 };
 
 bool ig_bag_update_counts_fit(const ig_op *op) {
     int64_t tables = ig_attr_int(op, IG_bag_update_tables, 0);
     int64_t states = ig_attr_int(op, IG_bag_update_states, 0);
     return tables >= 1 && tables <= op->operand_count && states >= 0 &&
-           states <= MOST_STATES && op->result_count == tables * (1 + states) &&
+           states <= MAX_STATES && op->result_count == tables * (1 + states) &&
            tables * (int64_t)ig_bag_update_operands(op) <= op->operand_count;
 }
 

@@ -53,10 +53,10 @@ uint32_t ig_image_be(const uint8_t *at, uint32_t bytes) {
     return value;
 }
 
-uint8_t ig_image_byte(uint32_t value, uint32_t most) {
-    assert(most > 0 && "a sample has values");
-    uint64_t least = value < most ? value : most;
-    return (uint8_t)((least * 255 + most / 2) / most);
+uint8_t ig_image_byte(uint32_t value, uint32_t max) {
+    assert(max > 0 && "a sample has values");
+    uint64_t min = value < max ? value : max;
+    return (uint8_t)((min * 255 + max / 2) / max);
 }
 
 /* It stays open: whoever reads one image reads more. */

@@ -58,15 +58,15 @@ static ig_status read_masks(const ig_image_file *file, size_t head, bitmap *b) {
             return ig_image_fail(file, IG_INVALID, "a mask of colours is 0");
         }
     }
-    size_t behind = FILE_HEAD + (head < 52 ? 52 : head);
-    b->palette = b->palette < behind ? behind : b->palette;
+    size_t after = FILE_HEAD + (head < 52 ? 52 : head);
+    b->palette = b->palette < after ? after : b->palette;
     return IG_OK;
 }
 
 static ig_status check_palette(const ig_image_file *file, bitmap *b) {
-    uint32_t most = 1U << b->bits;
-    b->palette_count = b->palette_count == 0 || b->palette_count > most
-                           ? most
+    uint32_t max = 1U << b->bits;
+    b->palette_count = b->palette_count == 0 || b->palette_count > max
+                           ? max
                            : b->palette_count;
     size_t end = b->palette + (size_t)b->palette_count * b->palette_bytes;
     return end <= file->size ? IG_OK : ig_image_cut(file);

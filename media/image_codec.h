@@ -36,7 +36,7 @@ bool ig_image_begins(const ig_image_file *file, const char *bytes, size_t size);
 uint32_t ig_image_le(const uint8_t *at, uint32_t bytes);
 uint32_t ig_image_be(const uint8_t *at, uint32_t bytes);
 /* 0 … most as 0 … 255, rounded; more than most is 255. */
-uint8_t ig_image_byte(uint32_t value, uint32_t most);
+uint8_t ig_image_byte(uint32_t value, uint32_t max);
 
 /* A library, found by the system's loader, and its functions: a struct of
  * pointers in the order of `names`. */

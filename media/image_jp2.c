@@ -123,8 +123,8 @@ static ig_status measure_jp2(const ig_image_file *file, ig_image_extents *out_ex
     }
     uint64_t across = count_tiles(head + 8, head + 24, head + 32),
              down = count_tiles(head + 12, head + 28, head + 36);
-    uint64_t most = (file->size - at) / TILE_BYTES;
-    if (across == 0 || down == 0 || across > most || down > most / across) {
+    uint64_t max = (file->size - at) / TILE_BYTES;
+    if (across == 0 || down == 0 || across > max || down > max / across) {
         return ig_image_fail(file, IG_INVALID,
                              "%llu x %llu tiles are not in so short a file",
                              (unsigned long long)across, (unsigned long long)down);
@@ -211,11 +211,11 @@ static ig_status check_components(const ig_image_file *file, const image *i,
 }
 
 static void put_component(const component *from, int64_t count, uint8_t *to) {
-    int64_t most = (INT64_C(1) << from->prec) - 1;
+    int64_t max = (INT64_C(1) << from->prec) - 1;
     int64_t base = from->sgnd ? INT64_C(1) << (from->prec - 1) : 0;
     for (int64_t i = 0; i < count; i++) {
         int64_t value = from->data[i] + base;
-        to[3 * i] = ig_image_byte((uint32_t)(value < 0 ? 0 : value), (uint32_t)most);
+        to[3 * i] = ig_image_byte((uint32_t)(value < 0 ? 0 : value), (uint32_t)max);
     }
 }
 

@@ -9,7 +9,7 @@ typedef struct reader {
     const ig_image_file *file;
     size_t at;
     bool is_text, is_bits;
-    uint32_t channels, most; /* of a sample */
+    uint32_t channels, max; /* of a sample */
 } reader;
 
 static bool is_blank(uint8_t c) {
@@ -62,7 +62,7 @@ static int64_t count_bytes(const reader *r, const ig_image_extents *extents) {
         return samples;
     }
     return r->is_bits ? (extents->width + 7) / 8 * extents->height
-                      : samples * (r->most > 255 ? 2 : 1);
+                      : samples * (r->max > 255 ? 2 : 1);
 }
 
 static ig_status read_head(const ig_image_file *file, reader *r,
@@ -73,14 +73,14 @@ static ig_status read_head(const ig_image_file *file, reader *r,
                    .is_text = kind <= 3,
                    .is_bits = kind % 3 == 1,
                    .channels = kind % 3 == 0 ? 3 : 1,
-                   .most = 1 };
+                   .max = 1 };
     IG_TRY(read_number(r, false, &width));
     IG_TRY(read_number(r, false, &height));
     if (!r->is_bits) {
-        IG_TRY(read_number(r, false, &r->most));
+        IG_TRY(read_number(r, false, &r->max));
     }
-    if (r->most == 0 || r->most > 65535) {
-        return ig_image_fail(file, IG_INVALID, "the largest sample is %u", r->most);
+    if (r->max == 0 || r->max > 65535) {
+        return ig_image_fail(file, IG_INVALID, "the largest sample is %u", r->max);
     }
     if (r->at == file->size || !is_blank(file->data[r->at++])) {
         return ig_image_fail(file, IG_INVALID, "no blank ends its head");
@@ -109,7 +109,7 @@ static ig_status decode_text(reader *r, int64_t count, uint8_t *rgb) {
         for (uint32_t c = 0; c < r->channels; c++) {
             uint32_t value;
             IG_TRY(read_number(r, r->is_bits, &value)); /* "101" is three bits */
-            samples[c] = ig_image_byte(r->is_bits ? value == 0 : value, r->most);
+            samples[c] = ig_image_byte(r->is_bits ? value == 0 : value, r->max);
         }
         put_pixel(rgb, samples, r->channels);
     }
@@ -128,12 +128,12 @@ static void decode_bits(const uint8_t *from, const ig_image_extents *extents,
 }
 
 static void decode_bytes(const reader *r, int64_t count, uint8_t *rgb) {
-    uint32_t bytes = r->most > 255 ? 2 : 1;
+    uint32_t bytes = r->max > 255 ? 2 : 1;
     const uint8_t *from = r->file->data + r->at;
     for (int64_t i = 0; i < count; i++, rgb += 3) {
         uint8_t samples[3];
         for (uint32_t c = 0; c < r->channels; c++, from += bytes) {
-            samples[c] = ig_image_byte(ig_image_be(from, bytes), r->most);
+            samples[c] = ig_image_byte(ig_image_be(from, bytes), r->max);
         }
         put_pixel(rgb, samples, r->channels);
     }

@@ -22,7 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_CPUS = 1 << 20 };
+enum { MAX_CPUS = 1 << 20 };
 
 double ig_time_now(void) {
     struct timespec now;
@@ -33,7 +33,7 @@ double ig_time_now(void) {
 /* ---- affinity ---- */
 
 static int count_affinity(void) {
-    for (int bits = CPU_SETSIZE; bits <= MOST_CPUS; bits *= 2) {
+    for (int bits = CPU_SETSIZE; bits <= MAX_CPUS; bits *= 2) {
         cpu_set_t *set = CPU_ALLOC((size_t)bits);
         if (!set) {
             break;
@@ -68,7 +68,7 @@ static int cpus_of(long long quota, long long period) {
         return 0;
     }
     long long count = quota / period + (quota % period != 0);
-    return count < MOST_CPUS ? (int)count : 0;
+    return count < MAX_CPUS ? (int)count : 0;
 }
 
 /* The quota of one group's folder, either version; 0 is no limit. */

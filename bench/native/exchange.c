@@ -18,7 +18,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { ROUNDS = 15, MOST = 64 << 20, LEAST = 4 << 10, WORLD_MAX = 16 };
+enum { ROUNDS = 15, MAX = 64 << 20, MIN = 4 << 10, WORLD_MAX = 16 };
 
 typedef struct bench {
     ig_group *group;
@@ -167,7 +167,7 @@ int main(int argc, char **argv) {
     if (b.world > WORLD_MAX || ig_group_open(name, &options, &b.group) != IG_OK) {
         fail(b.message);
     }
-    size_t all = (size_t)b.world * MOST;
+    size_t all = (size_t)b.world * MAX;
     b.send = malloc(all);
     b.receive = malloc(all);
     if (!b.send || !b.receive) {
@@ -180,7 +180,7 @@ int main(int argc, char **argv) {
             "     bytes  MPI_Alltoall          shm    ratio   (us, medians; > 1: shm is "
             "faster)");
     }
-    for (int bytes = LEAST; bytes <= MOST; bytes *= 4) {
+    for (int bytes = MIN; bytes <= MAX; bytes *= 4) {
         compare_size(&b, bytes);
     }
     ig_group_close(b.group);

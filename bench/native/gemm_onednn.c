@@ -30,7 +30,7 @@ static dnnl_memory_desc_t describe(int64_t rows, int64_t columns,
     return desc;
 }
 
-static dnnl_primitive_attr_t relu_behind(void) {
+static dnnl_primitive_attr_t relu_after(void) {
     dnnl_primitive_attr_t attr = NULL;
     dnnl_post_ops_t ops = NULL;
     (void)dnnl_primitive_attr_create(&attr);
@@ -70,7 +70,7 @@ void *gemm_open(const gemm_shape *shape, const float *w, const float *bias) {
     dnnl_memory_desc_t y = describe(shape->m, shape->n, dnnl_ab);
     dnnl_primitive_desc_t desc = NULL;
     OR_NULL(dnnl_matmul_primitive_desc_create(&desc, g->engine, x, any, row, y,
-                                              relu_behind()));
+                                              relu_after()));
     OR_NULL(dnnl_primitive_create(&g->matmul, desc));
     OR_NULL(pack(g, dnnl_primitive_desc_query_md(desc, dnnl_query_weights_md, 0), plain,
                  w));

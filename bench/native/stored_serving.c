@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_INPUTS = 64, PER_ROUND = 40, DEPTH = 3, TRACED = 40 };
+enum { MAX_INPUTS = 64, PER_ROUND = 40, DEPTH = 3, TRACED = 40 };
 
 static double seconds_of(clockid_t clock) {
     struct timespec now;
@@ -33,7 +33,7 @@ static moment now(void) {
 typedef struct batch {
     float *dense;
     int64_t *ids;
-    ig_view in[MOST_INPUTS];
+    ig_view in[MAX_INPUTS];
 } batch;
 
 static int64_t rows, kept, batch_rows;

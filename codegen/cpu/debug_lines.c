@@ -27,7 +27,7 @@ typedef struct line_program {
     ig_arena *arena;
     const ig_object_section *section, *relocations;
     const uint8_t *at, *end; /* the rest of it */
-    uint8_t least_bytes;     /* of an instruction */
+    uint8_t min_bytes;       /* of an instruction */
     int8_t line_base;
     uint8_t line_range, opcode_base;
     const uint8_t *operand_counts; /* of standard opcodes, from 1 on */
@@ -93,7 +93,7 @@ static ig_status read_head(line_program *p) {
     }
     p->end = p->at - 6 + unit;
     const uint8_t *program = p->at + head;
-    p->least_bytes = (uint8_t)take_bytes(p, 1);
+    p->min_bytes = (uint8_t)take_bytes(p, 1);
     (void)take_bytes(p, 2); /* operations an instruction, default of is_stmt */
     p->line_base = (int8_t)take_bytes(p, 1);
     p->line_range = (uint8_t)take_bytes(p, 1);
@@ -160,7 +160,7 @@ static ig_status run_extended(line_program *p) {
 
 /* Damaged programs may move them out of all bounds; add_row checks the result. */
 static void move_address(line_program *p, uint64_t instructions) {
-    p->address = (int64_t)((uint64_t)p->address + instructions * p->least_bytes);
+    p->address = (int64_t)((uint64_t)p->address + instructions * p->min_bytes);
 }
 
 static void move_line(line_program *p, int64_t by) {

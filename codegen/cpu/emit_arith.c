@@ -92,12 +92,12 @@ ig_status ig_cpu_emit_shift(ig_cpu_emitter *e, const ig_op *op) {
         return fail_dtype(e, op);
     }
     LLVMTypeRef type = LLVMTypeOf(in.x);
-    LLVMValueRef most = l_int(type, ig_dtypes[in.dtype].bits - 1);
+    LLVMValueRef max = l_int(type, ig_dtypes[in.dtype].bits - 1);
     if (code == LLVMAShr) {
-        LLVMValueRef by = l_call2(b, "llvm.umin", in.y, most);
+        LLVMValueRef by = l_call2(b, "llvm.umin", in.y, max);
         return ig_cpu_set_result(e, op, LLVMBuildAShr(b, in.x, by, L_UNNAMED));
     }
-    LLVMValueRef fits = LLVMBuildICmp(b, LLVMIntULE, in.y, most, L_UNNAMED);
+    LLVMValueRef fits = LLVMBuildICmp(b, LLVMIntULE, in.y, max, L_UNNAMED);
     LLVMValueRef by = ig_cpu_select(e, fits, in.y, LLVMConstNull(type));
     LLVMValueRef shifted = LLVMBuildBinOp(b, code, in.x, by, L_UNNAMED);
     return ig_cpu_set_result(e, op,

@@ -46,9 +46,9 @@ static LLVMValueRef float_to_wide(ig_cpu_emitter *e, LLVMValueRef x, ig_dtype to
     LLVMValueRef safe = ig_cpu_select(e, outside, LLVMConstNull(real), x);
     LLVMValueRef value = sign ? LLVMBuildFPToSI(b, safe, type, L_UNNAMED)
                               : LLVMBuildFPToUI(b, safe, type, L_UNNAMED);
-    uint64_t most = UINT64_MAX >> (64 - bits + sign);
-    LLVMValueRef high = l_int(type, (int64_t)most);
-    LLVMValueRef low = l_int(type, sign ? (int64_t)~most : 0);
+    uint64_t max = UINT64_MAX >> (64 - bits + sign);
+    LLVMValueRef high = l_int(type, (int64_t)max);
+    LLVMValueRef low = l_int(type, sign ? (int64_t)~max : 0);
     value = ig_cpu_select(e, too_high, high, value);
     return ig_cpu_select(e, too_low, low, value);
 }
@@ -82,9 +82,9 @@ static LLVMValueRef float_to_unsigned(ig_cpu_emitter *e, LLVMValueRef x, ig_dtyp
     LLVMValueRef args[] = { x, LLVMConstNull(wide), LLVMConstAllOnes(i16),
                             LLVMConstInt(i32, AS_ALWAYS, 0) };
     x = l_intrinsic(b, "llvm.x86.avx512.mask.cvttps2udq.512", NULL, 0, args, 4);
-    LLVMValueRef most = l_int(wide, ((int64_t)1 << ig_dtypes[to].bits) - 1);
-    LLVMValueRef is_less = LLVMBuildICmp(b, LLVMIntULT, x, most, L_UNNAMED);
-    x = ig_cpu_select(e, is_less, x, most);
+    LLVMValueRef max = l_int(wide, ((int64_t)1 << ig_dtypes[to].bits) - 1);
+    LLVMValueRef is_less = LLVMBuildICmp(b, LLVMIntULT, x, max, L_UNNAMED);
+    x = ig_cpu_select(e, is_less, x, max);
     return LLVMBuildTrunc(b, x, scalar_lanes(e, to, x), L_UNNAMED);
 }
 

@@ -90,9 +90,9 @@ static LLVMValueRef narrow_f16c(ig_cpu_emitter *e, LLVMValueRef x) {
 
 static LLVMValueRef widen_power(ig_cpu_emitter *e, LLVMValueRef code, LLVMTypeRef f32) {
     LLVMTypeRef i32 = LLVMTypeOf(code);
-    LLVMValueRef least = l_int(i32, 0x00400000); /* f32's subnormal 2^-127 */
+    LLVMValueRef min = l_int(i32, 0x00400000); /* f32's subnormal 2^-127 */
     LLVMValueRef value = with_int(e, LLVMShl, code, 23);
-    value = ig_cpu_select(e, is_equal(e, code, 0), least, value);
+    value = ig_cpu_select(e, is_equal(e, code, 0), min, value);
     value = ig_cpu_select(e, is_equal(e, code, 0xff), l_int(i32, 0x7fc00000), value);
     return LLVMBuildBitCast(e->builder, value, f32, L_UNNAMED);
 }
@@ -106,8 +106,8 @@ static LLVMValueRef narrow_power(ig_cpu_emitter *e, LLVMValueRef magnitude,
     half = with_int(e, LLVMAdd, half, 0x3fffff);
     LLVMValueRef code = build_binary(e, LLVMAdd, magnitude, half);
     code = with_int(e, LLVMLShr, code, 23);
-    LLVMValueRef most = l_int(i32, saturate ? 0xfe : 0xff);
-    code = ig_cpu_select(e, is_above(e, code, 0xfe), most, code);
+    LLVMValueRef max = l_int(i32, saturate ? 0xfe : 0xff);
+    code = ig_cpu_select(e, is_above(e, code, 0xfe), max, code);
     return ig_cpu_select(e, is_above(e, magnitude, 0x7f7fffff), l_int(i32, 0xff), code);
 }
 
@@ -217,12 +217,12 @@ LLVMValueRef ig_cpu_narrow(ig_cpu_emitter *e, ig_dtype dtype, LLVMValueRef x,
     }
     LLVMValueRef code = round_normal(e, format, magnitude);
     if (format->bias != 127) { /* bf16's subnormals are f32's */
-        uint32_t least = (uint32_t)(128 - format->bias) << 23;
-        LLVMValueRef is_normal = is_above(e, magnitude, least - 1);
+        uint32_t min = (uint32_t)(128 - format->bias) << 23;
+        LLVMValueRef is_normal = is_above(e, magnitude, min - 1);
         code = ig_cpu_select(e, is_normal, code, round_subnormal(e, format, magnitude));
     }
-    LLVMValueRef most = l_int(i32, saturate ? format->largest : format->infinity);
-    code = ig_cpu_select(e, is_above(e, code, format->largest), most, code);
+    LLVMValueRef max = l_int(i32, saturate ? format->largest : format->infinity);
+    code = ig_cpu_select(e, is_above(e, code, format->largest), max, code);
     code = ig_cpu_select(e, is_above(e, magnitude, 0x7f800000), l_int(i32, format->nan),
                          code);
     return LLVMBuildTrunc(b, put_sign(e, dtype, code, bits), type, L_UNNAMED);

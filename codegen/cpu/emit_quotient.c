@@ -19,13 +19,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_BITS = 22, NORMAL_BITS = 60 };
+enum { MAX_BITS = 22, NORMAL_BITS = 60 };
 
 /* min(max(x, -most), most); NaN stays. */
-static LLVMValueRef hold_within(ig_cpu_emitter *e, LLVMValueRef x, double most) {
+static LLVMValueRef hold_within(ig_cpu_emitter *e, LLVMValueRef x, double max) {
     LLVMTypeRef type = LLVMTypeOf(x);
-    x = ig_cpu_extreme(e, LLVMRealOGT, l_real(type, -most), x, true);
-    return ig_cpu_extreme(e, LLVMRealOLT, l_real(type, most), x, true);
+    x = ig_cpu_extreme(e, LLVMRealOGT, l_real(type, -max), x, true);
+    return ig_cpu_extreme(e, LLVMRealOLT, l_real(type, max), x, true);
 }
 
 static LLVMValueRef fused_sum(ig_cpu_emitter *e, LLVMValueRef x, LLVMValueRef y,
@@ -58,14 +58,14 @@ ig_status ig_cpu_emit_div_round(ig_cpu_emitter *e, const ig_op *op) {
     uint32_t lanes = ig_cpu_result_lanes(op);
     LLVMValueRef x = ig_cpu_operand_lanes(e, op, 0, lanes);
     if (has_inverse(e, op, &y)) {
-        x = hold_within(e, x, ldexp(fabs(y), MOST_BITS));
+        x = hold_within(e, x, ldexp(fabs(y), MAX_BITS));
         x = divide_by_constant(e, x, (float)y);
         return ig_cpu_set_result(e, op, l_call1(e->builder, "llvm.roundeven", x));
     }
     LLVMValueRef divisor = ig_cpu_operand_lanes(e, op, 1, lanes);
     x = l_call1(e->builder, "llvm.roundeven",
                 LLVMBuildFDiv(e->builder, x, divisor, L_UNNAMED));
-    return ig_cpu_set_result(e, op, hold_within(e, x, ldexp(1, MOST_BITS)));
+    return ig_cpu_set_result(e, op, hold_within(e, x, ldexp(1, MAX_BITS)));
 }
 
 /* ---- quotients that become bytes ---- */
@@ -122,8 +122,8 @@ static LLVMValueRef whole_quotient(ig_cpu_emitter *e, const quantised *q,
     if (l_lanes(LLVMTypeOf(x)) > WIDEST) {
         x = lanes_from(e, x, first, WIDEST);
     }
-    LLVMValueRef most = l_real(LLVMTypeOf(x), ldexp(q->y, MOST_BITS));
-    x = ig_cpu_extreme(e, LLVMRealOLT, most, x, true);
+    LLVMValueRef max = l_real(LLVMTypeOf(x), ldexp(q->y, MAX_BITS));
+    x = ig_cpu_extreme(e, LLVMRealOLT, max, x, true);
     x = divide_by_constant(e, x, (float)q->y);
     LLVMValueRef args[] = { x, LLVMConstNull(wide), LLVMConstAllOnes(mask),
                             LLVMConstInt(i32, NEAREST, 0) };
@@ -136,12 +136,12 @@ static LLVMValueRef narrow_one(ig_cpu_emitter *e, const quantised *q, LLVMValueR
     LLVMBuilderRef b = e->builder;
     LLVMTypeRef wide = LLVMTypeOf(x);
     LLVMTypeRef bytes = l_vector(LLVMInt8TypeInContext(e->llvm), WIDEST);
-    LLVMValueRef least = LLVMConstNull(wide), most = l_int(wide, UINT8_MAX);
+    LLVMValueRef min = LLVMConstNull(wide), max = l_int(wide, UINT8_MAX);
     x = LLVMBuildAdd(b, x, l_int(wide, (int64_t)q->z), L_UNNAMED);
-    LLVMValueRef is_low = LLVMBuildICmp(b, LLVMIntSLT, x, least, L_UNNAMED);
-    x = ig_cpu_select(e, is_low, least, x);
-    LLVMValueRef is_high = LLVMBuildICmp(b, LLVMIntULT, most, x, L_UNNAMED);
-    x = ig_cpu_select(e, is_high, most, x);
+    LLVMValueRef is_low = LLVMBuildICmp(b, LLVMIntSLT, x, min, L_UNNAMED);
+    x = ig_cpu_select(e, is_low, min, x);
+    LLVMValueRef is_high = LLVMBuildICmp(b, LLVMIntULT, max, x, L_UNNAMED);
+    x = ig_cpu_select(e, is_high, max, x);
     return LLVMBuildTrunc(b, x, bytes, L_UNNAMED);
 }
 

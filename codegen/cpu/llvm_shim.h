@@ -66,13 +66,13 @@ static inline LLVMTypeRef l_as_int(LLVMTypeRef type) {
 
 /* One value in every lane of `type`; a scalar when `type` is one. */
 static inline LLVMValueRef l_splat_const(LLVMTypeRef type, LLVMValueRef scalar) {
-    enum { MOST = 4096 };
+    enum { MAX = 4096 };
     if (!l_is_vector(type)) {
         return scalar;
     }
-    LLVMValueRef lanes[MOST];
+    LLVMValueRef lanes[MAX];
     unsigned count = l_lanes(type);
-    for (unsigned i = 0; i < count && i < MOST; i++) {
+    for (unsigned i = 0; i < count && i < MAX; i++) {
         lanes[i] = scalar;
     }
     return LLVMConstVector(lanes, count);

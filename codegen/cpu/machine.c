@@ -73,7 +73,7 @@ static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {
 
 /* ---- target machines ---- */
 
-enum { MOST_PARKED = 4 };
+enum { MAX_PARKED = 4 };
 
 typedef struct parked_target {
     const ig_cpu_level *level;
@@ -81,13 +81,13 @@ typedef struct parked_target {
 } parked_target;
 
 static pthread_mutex_t parked_lock = PTHREAD_MUTEX_INITIALIZER;
-static parked_target parked[MOST_PARKED];
+static parked_target parked[MAX_PARKED];
 
 /* A machine of this level that waits, or NULL. */
 static LLVMTargetMachineRef take_parked(const ig_cpu_level *level) {
     LLVMTargetMachineRef found = NULL;
     pthread_mutex_lock(&parked_lock);
-    for (size_t i = 0; i < MOST_PARKED && !found; i++) {
+    for (size_t i = 0; i < MAX_PARKED && !found; i++) {
         if (parked[i].level == level) {
             found = parked[i].target;
             parked[i] = (parked_target){ 0 };
@@ -101,7 +101,7 @@ static LLVMTargetMachineRef take_parked(const ig_cpu_level *level) {
 static void park_target(const ig_cpu_level *level, LLVMTargetMachineRef target) {
     assert(level && target && "only what was opened is closed");
     pthread_mutex_lock(&parked_lock);
-    for (size_t i = 0; i < MOST_PARKED && target; i++) {
+    for (size_t i = 0; i < MAX_PARKED && target; i++) {
         if (!parked[i].target) {
             parked[i] = (parked_target){ level, target };
             target = NULL;

@@ -155,10 +155,9 @@ static uint32_t make_search(const search *s, size_t r, uint32_t low, uint32_t hi
     m->leaves[r] = 0;
     m->records[r] = made;
     size_t next = (size_t)made.next;
-    uint32_t behind = middle + 1;
+    uint32_t after = middle + 1;
     uint32_t first = make_search(s, next, low, middle, low + (middle - low) / 2);
-    uint32_t second = make_search(s, next + 1, behind, high,
-                                  behind + (high - behind) / 2);
+    uint32_t second = make_search(s, next + 1, after, high, after + (high - after) / 2);
     return 1 + (first > second ? first : second);
 }
 
@@ -221,11 +220,11 @@ static size_t count_records(const ig_forest *f) {
 
 static maker make_records(ig_expr *e, ig_dtype dtype, const ig_forest *f) {
     ig_arena *arena = &e->module->arena;
-    size_t most = count_records(f);
+    size_t max = count_records(f);
     maker m = { .e = e, .forest = f, .dtype = dtype, .used = f->tree_count };
-    m.records = IG_NEW_ARRAY(arena, record, most);
-    m.leaves = IG_NEW_ARRAY(arena, int32_t, most);
-    m.features = IG_NEW_ARRAY(arena, int64_t, most);
+    m.records = IG_NEW_ARRAY(arena, record, max);
+    m.leaves = IG_NEW_ARRAY(arena, int32_t, max);
+    m.features = IG_NEW_ARRAY(arena, int64_t, max);
     m.of_node = IG_NEW_ARRAY(arena, record, f->node_count);
     m.steps = IG_NEW_ARRAY(arena, uint32_t, f->node_count);
     m.leaf_of = IG_NEW_ARRAY(arena, int32_t, f->node_count);
@@ -236,7 +235,7 @@ static maker make_records(ig_expr *e, ig_dtype dtype, const ig_forest *f) {
     for (uint32_t t = 0; t < f->tree_count; t++) {
         copy_node(&m, t, f->roots[t]);
     }
-    assert(m.used <= most && "records are counted right");
+    assert(m.used <= max && "records are counted right");
     return m;
 }
 

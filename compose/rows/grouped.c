@@ -8,7 +8,7 @@
 
 #include <assert.h>
 
-enum { MOST_SLICES = 1024 }; /* launches of one product */
+enum { MAX_SLICES = 1024 }; /* launches of one product */
 
 /* Where groups begin, and the end of the last: count + 1 extents. */
 static ig_dim *bind_bounds(ig_expr *e, ig_value *ends, ig_dim rows, uint32_t count) {
@@ -76,7 +76,7 @@ ig_value *ig_compose_grouped_matmul(ig_expr *e, ig_value *x, ig_value *weights,
         return NULL;
     }
     bool is_known = ig_dim_constant(e->module, weights->type->dims[0], &count);
-    return is_known && count <= MOST_SLICES
+    return is_known && count <= MAX_SLICES
                ? multiply_slices(e, x, weights, ends, (uint32_t)count)
                : multiply_rows(e, x, weights, ends);
 }

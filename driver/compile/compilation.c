@@ -246,8 +246,8 @@ static ig_str make_manifest(const ig_compilation *build, const ig_artifact_write
 /* ---- the container ---- */
 
 /* Whose steps `sources.json` tells of: those that the runtime's own device runs. */
-static const family_plan *told_plan(const ig_compilation *build,
-                                    const family_list *plans) {
+static const family_plan *given_plan(const ig_compilation *build,
+                                     const family_list *plans) {
     for (size_t i = 0; i < plans->count; i++) {
         uint32_t first = plans->items[i]->first;
         if (build->lowered.targets.targets[first]->family == IG_FAMILY_CPU) {
@@ -280,22 +280,22 @@ static ig_status make_container(ig_compilation *build) {
     family_list plans = { 0 };
     IG_TRY(write_plans(build, &plans));
     IG_TRY(compile_kernels(build, &plans));
-    const family_plan *told = told_plan(build, &plans);
+    const family_plan *given = given_plan(build, &plans);
     size_t other_count = plans.count - 1;
     ig_artifact_plan_of *others = IG_NEW_ARRAY(arena, ig_artifact_plan_of, other_count);
     for (size_t i = 0; i < other_count; i++) {
         family_plan *other = plans.items[i + 1];
         others[i] = (ig_artifact_plan_of){ &other->w, other->code };
     }
-    ig_artifact_contents contents = { .manifest = make_manifest(build, &told->w),
+    ig_artifact_contents contents = { .manifest = make_manifest(build, &given->w),
                                       .sources = ig_sources_write(
-                                          build->lowered.modules[told->first],
-                                          told->origins.items,
-                                          (uint32_t)told->origins.count, arena),
+                                          build->lowered.modules[given->first],
+                                          given->origins.items,
+                                          (uint32_t)given->origins.count, arena),
                                       .levels = plans.items[0]->code,
                                       .others = others,
                                       .other_count = other_count };
-    contents.extra = gather_extra(build, &told->w, &contents.extra_count);
+    contents.extra = gather_extra(build, &given->w, &contents.extra_count);
     ig_artifact_pack(&plans.items[0]->w, &contents, &build->parts, &build->part_count);
     return IG_OK;
 }

@@ -274,8 +274,8 @@ static ig_status report_late(const child *c) {
 
 /* A limit without words is that of the process. */
 static ig_status report_own(const child *c) {
-    bool is_told = c->context->diag.error_count > 0;
-    if (c->status == IG_LIMIT && !is_told) {
+    bool is_given = c->context->diag.error_count > 0;
+    if (c->status == IG_LIMIT && !is_given) {
         return ig_error_limit(
             &c->context->diag, &(ig_location){ .file = c->work->model },
             &c->context->limits, IG_LIMIT_isolate_bytes, "the isolated compilation");

@@ -29,9 +29,9 @@ static ig_status list_tiles(void *arguments) {
                             (long long)call->shape[i]);
         }
     }
-    ig_gemm_tile tiles[IG_GEMM_MOST_TILES];
+    ig_gemm_tile tiles[IG_GEMM_MAX_TILES];
     *call->count = ig_gemm_tiles(list.targets[0], call->shape, tiles);
-    assert(*call->count <= IG_GEMM_MOST_TILES && "there is room for each tile");
+    assert(*call->count <= IG_GEMM_MAX_TILES && "there is room for each tile");
     for (size_t i = 0; i < *call->count && i < call->capacity; i++) {
         call->tiles[i] = (ig_matmul_tile){
             .rows = (int)tiles[i].rows,

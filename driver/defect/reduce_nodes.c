@@ -62,20 +62,20 @@ static void reduce_to_window(reduction *r, numbers *list) {
 /* The shortest beginning that fails, and of that the shortest end. */
 static void reduce_ends(reduction *r, numbers *list) {
     size_t from = 0, to = list->count;
-    for (size_t least = 1; least < to && r->verdict != STOP;) {
-        size_t middle = least + (to - least) / 2;
+    for (size_t min = 1; min < to && r->verdict != STOP;) {
+        size_t middle = min + (to - min) / 2;
         if (fails_between(r, list, 0, middle)) {
             to = middle;
         } else {
-            least = middle + 1;
+            min = middle + 1;
         }
     }
-    for (size_t most = to - 1; from < most && r->verdict != STOP;) {
-        size_t middle = most - (most - from) / 2;
+    for (size_t max = to - 1; from < max && r->verdict != STOP;) {
+        size_t middle = max - (max - from) / 2;
         if (fails_between(r, list, middle, to)) {
             from = middle;
         } else {
-            most = middle - 1;
+            max = middle - 1;
         }
     }
     take_between(list, from, to);
@@ -94,13 +94,13 @@ static void take_kept(const reduction *r, numbers *list) {
     list->count = count;
 }
 
-/* Keeps those that are at most `most` in front of the list's last; their number. */
+/* Keeps those that are at most `max` in front of the list's last; their number. */
 static size_t keep_near(reduction *r, const numbers *list, const uint32_t *distances,
-                        uint32_t most) {
+                        uint32_t max) {
     size_t count = 0;
     memset(r->fates, IG_ONNX_GONE, r->node_count);
     for (size_t i = 0; i < list->count; i++) {
-        bool is_near = distances[list->items[i]] <= most;
+        bool is_near = distances[list->items[i]] <= max;
         r->fates[list->items[i]] = is_near ? IG_ONNX_KEPT : IG_ONNX_GONE;
         count += is_near;
     }
@@ -127,8 +127,8 @@ static void reduce_to_near(reduction *r, numbers *list) {
     if (ig_driver_guard(r->module->context, find_distances, &call) != IG_OK) {
         r->verdict = STOP;
     }
-    for (uint32_t most = 0; r->verdict != STOP; most = most ? 2 * most : 1) {
-        size_t count = keep_near(r, list, call.items, most);
+    for (uint32_t max = 0; r->verdict != STOP; max = max ? 2 * max : 1) {
+        size_t count = keep_near(r, list, call.items, max);
         if (count == before || count == list->count) {
             return;
         }

@@ -27,7 +27,7 @@ void quant_error_add(quant_error *sum, double wanted, double got) {
     bool is_same = wanted == got || (isnan(wanted) && isnan(got));
     double difference = is_same ? 0 : fabs(wanted - got);
     difference = isnan(difference) ? (double)INFINITY : difference;
-    sum->most = fmax(sum->most, difference);
+    sum->max = fmax(sum->max, difference);
     sum->difference += difference * difference;
     if (isfinite(wanted) && isfinite(got)) {
         sum->product += wanted * got;
@@ -37,7 +37,7 @@ void quant_error_add(quant_error *sum, double wanted, double got) {
 }
 
 ig_quantize_error quant_error_of(const quant_error *sum) {
-    ig_quantize_error error = { .max = sum->most };
+    ig_quantize_error error = { .max = sum->max };
     double lengths = sqrt(sum->wanted) * sqrt(sum->got);
     error.cosine = lengths > 0 ? sum->product / lengths : sum->difference > 0 ? 0 : 1;
     error.rms = sum->difference > 0 ? sqrt(sum->difference / sum->wanted) : 0;

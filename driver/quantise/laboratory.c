@@ -219,17 +219,17 @@ static void flag_all_but(laboratory *lab, size_t dropped) {
 /* The fewest layers to drop, as errors fall with the number of them. */
 static ig_status choose_layers(laboratory *lab) {
     ig_quantized *q = lab->q;
-    size_t least = 0, most = lab->count;
-    while (least < most) {
-        size_t middle = least + (most - least) / 2;
+    size_t min = 0, max = lab->count;
+    while (min < max) {
+        size_t middle = min + (max - min) / 2;
         double rms;
         ig_context_progress(q->context, "choose layers", 0, 0);
         flag_all_but(lab, middle);
         IG_TRY(measure_flags(lab, &rms));
-        least = rms <= q->options.max_error ? least : middle + 1;
-        most = rms <= q->options.max_error ? middle : most;
+        min = rms <= q->options.max_error ? min : middle + 1;
+        max = rms <= q->options.max_error ? middle : max;
     }
-    flag_all_but(lab, least);
+    flag_all_but(lab, min);
     for (size_t i = 0; i < lab->count; i++) {
         if (!lab->flags[i]) {
             turn_off(q, lab->layers[i]);

@@ -38,10 +38,10 @@ static ig_onnx_rounding rounding_of(const ig_quantized *q, size_t number) {
     const ig_value *value = ig_quant_value(ig_entry_of(q->base), from);
     return (ig_onnx_rounding){ .scale = from->grid.scale,
                                .zero = from->grid.zero,
-                               .is_signed = from->grid.least < 0,
+                               .is_signed = from->grid.min < 0,
                                .factors = from->factors,
                                .channels = from->channels,
-                               .axes_behind = value->type->rank - 1u - from->axis };
+                               .axes_after = value->type->rank - 1u - from->axis };
 }
 
 /* Nodes of one op (equal ones) are quantised once. */

@@ -46,7 +46,7 @@ struct ig_quantized {
 /* ---- error.c ---- */
 
 typedef struct quant_error {
-    double product, wanted, got, difference, most; /* sums of squares but the last */
+    double product, wanted, got, difference, max; /* sums of squares but the last */
 } quant_error;
 
 /* Element `i` of a tensor of real numbers. */

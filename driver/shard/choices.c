@@ -16,7 +16,7 @@ static bool is_offered(const shard_problem *p, const shard_table *table,
         return false;
     }
     return table->is_sequence ? !is_bag_only && (p->is_cuda || !is_on_host)
-                          : p->is_cuda || (!is_on_host && may_cut);
+                              : p->is_cuda || (!is_on_host && may_cut);
 }
 
 static bool is_allowed(const shard_problem *p, const shard_table *table,
@@ -27,9 +27,9 @@ static bool is_allowed(const shard_problem *p, const shard_table *table,
 
 static void list_options_of(ig_arena *arena, const shard_problem *p,
                             const shard_table *table, shard_choice *choice) {
-    enum { MOST = SHARD_TYPE_COUNT * SHARD_KERNEL_COUNT };
-    choice->options = IG_NEW_ARRAY(arena, shard_option, MOST);
-    for (unsigned i = 0; i < MOST; i++) {
+    enum { MAX = SHARD_TYPE_COUNT * SHARD_KERNEL_COUNT };
+    choice->options = IG_NEW_ARRAY(arena, shard_option, MAX);
+    for (unsigned i = 0; i < MAX; i++) {
         shard_option option = { .table = table,
                                 .type = (shard_type)(i / SHARD_KERNEL_COUNT),
                                 .kernel = (shard_kernel)(i % SHARD_KERNEL_COUNT) };

@@ -163,15 +163,15 @@ static void try_table(descent *d, size_t depth) {
 static bool is_shallow(const shard_planner *planner) {
     int64_t depth = 0;
     for (size_t i = 0; i < planner->problem->table_count; i++) {
-        int64_t most = 1;
+        int64_t max = 1;
         for (size_t k = 0; k < planner->choices[i].count; k++) {
             int64_t count = planner->choices[i].options[k].part_count;
-            most = count > most ? count : most;
+            max = count > max ? count : max;
             if (planner->choices[i].options[k].type == SHARD_GRID) {
                 return false;
             }
         }
-        depth += most + 1;
+        depth += max + 1;
     }
     return depth <= MAX_DEPTH;
 }
@@ -179,14 +179,14 @@ static bool is_shallow(const shard_planner *planner) {
 static bool is_roomy(const shard_planner *planner) {
     double hbm = 0, ddr = 0;
     for (size_t i = 0; i < planner->problem->table_count; i++) {
-        double most_hbm = 0, most_ddr = 0;
+        double max_hbm = 0, max_ddr = 0;
         for (size_t k = 0; k < planner->choices[i].count; k++) {
             shard_rank sum = shard_option_sum(&planner->choices[i].options[k]);
-            most_hbm = fmax(most_hbm, sum.hbm);
-            most_ddr = fmax(most_ddr, sum.ddr);
+            max_hbm = fmax(max_hbm, sum.hbm);
+            max_ddr = fmax(max_ddr, sum.ddr);
         }
-        hbm += most_hbm;
-        ddr += most_ddr;
+        hbm += max_hbm;
+        ddr += max_ddr;
     }
     return hbm <= planner->empty.hbm && ddr <= planner->empty.ddr;
 }

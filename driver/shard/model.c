@@ -242,8 +242,8 @@ static ig_status read_shards(const model_call *call, const ig_json *entry,
     return IG_OK;
 }
 
-static bool is_inside(int64_t first, int64_t count, int64_t most) {
-    return first >= 0 && count >= 0 && first <= most && count <= most - first;
+static bool is_inside(int64_t first, int64_t count, int64_t max) {
+    return first >= 0 && count >= 0 && first <= max && count <= max - first;
 }
 
 static bool do_overlap(const ig_shard *a, const ig_shard *b) {

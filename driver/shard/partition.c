@@ -45,12 +45,12 @@ static shard_place *new_places(ig_arena *arena, const shard_problem *problem,
                                const shard_choice *choices) {
     shard_place *places = IG_NEW_ARRAY(arena, shard_place, problem->table_count);
     for (size_t i = 0; i < problem->table_count; i++) {
-        int64_t most = 1;
+        int64_t max = 1;
         for (size_t k = 0; k < choices[i].count; k++) {
             int64_t count = choices[i].options[k].part_count;
-            most = count > most ? count : most;
+            max = count > max ? count : max;
         }
-        places[i].ranks = IG_NEW_ARRAY(arena, int32_t, (size_t)most);
+        places[i].ranks = IG_NEW_ARRAY(arena, int32_t, (size_t)max);
     }
     return places;
 }
@@ -122,12 +122,12 @@ static bool place_one_on_each(const rank_run *run, shard_place *place) {
 /* The rank that a part goes to; -1: no rank has room. */
 static int64_t idlest_rank(const rank_run *run, const shard_part *part) {
     int64_t found = -1;
-    double least = INFINITY;
+    double min = INFINITY;
     for (int64_t local = 0; local < run->local; local++) {
         for (int64_t i = local; i < run->count; i += run->local) {
             double total = shard_rank_total(&run->ranks[i]);
-            if (total < least && has_room(&run->ranks[i], part)) {
-                least = total;
+            if (total < min && has_room(&run->ranks[i], part)) {
+                min = total;
                 found = i;
             }
         }
@@ -183,19 +183,19 @@ static bool place_on_a_host(shard_planner *planner, shard_place *place) {
     int64_t last_host = -1;
     for (int64_t tried = 0; tried < count; tried++) {
         int64_t next = -1;
-        double least = INFINITY;
+        double min = INFINITY;
         for (int64_t host = 0; host < count; host++) {
             double total = host_total(planner, host);
             bool is_left = total > last || (total == last && host > last_host);
-            if (is_left && total < least) {
-                least = total;
+            if (is_left && total < min) {
+                min = total;
                 next = host;
             }
         }
         if (next < 0 || place_in_host(planner, next, place)) {
             return next >= 0;
         }
-        last = least;
+        last = min;
         last_host = next;
     }
     return false;

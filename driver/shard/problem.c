@@ -20,7 +20,7 @@ const char *const shard_kernel_names[SHARD_KERNEL_COUNT] = {
 };
 
 enum { MAX_WORLD = 4096, MAX_DIM = 1 << 16, MAX_BATCH = 1 << 24 };
-enum { MOST_FEATURES = 1 << 16, MOST_SHARES = 1 << 16 };
+enum { MAX_FEATURES = 1 << 16, MAX_SHARES = 1 << 16 };
 #define MAX_ROWS ((int64_t)1 << 40)
 #define MAX_BYTES ((int64_t)1 << 50)
 #define DEVICE_BYTES ((int64_t)32 << 30)
@@ -42,21 +42,21 @@ typedef struct reader {
 
 typedef struct int_field {
     const char *name;
-    int64_t least, most;
-    int64_t otherwise; /* below `least`: the field must be given */
+    int64_t min, max;
+    int64_t otherwise; /* below `min`: the field must be given */
 } int_field;
 
 static ig_status read_int(const reader *r, const ig_json *object, int_field field,
                           int64_t *out) {
     const ig_json *value = ig_json_get(object, field.name);
     *out = field.otherwise;
-    if (!value && field.otherwise >= field.least) {
+    if (!value && field.otherwise >= field.min) {
         return IG_OK;
     }
-    if (!ig_json_int(value, out) || *out < field.least || *out > field.most) {
+    if (!ig_json_int(value, out) || *out < field.min || *out > field.max) {
         return ig_error(&r->context->diag, IG_INVALID, r->where,
                         "%s: \"%s\" must be a whole number from %lld to %lld", r->owner,
-                        field.name, (long long)field.least, (long long)field.most);
+                        field.name, (long long)field.min, (long long)field.max);
     }
     return IG_OK;
 }
@@ -191,7 +191,7 @@ static ig_status read_numbers(const reader *r, const ig_json *given, const char 
     const ig_json *list = ig_json_get(given, key);
     size_t there = ig_json_count(list);
     bool is_good = !list || (list->kind == IG_JSON_ARRAY && there > 0 &&
-                             there <= MOST_FEATURES && (!*count || there == *count));
+                             there <= MAX_FEATURES && (!*count || there == *count));
     *count = *count ? *count : there > 0 ? there : 1;
     *out = IG_NEW_ARRAY(r->arena, double, is_good ? *count : 1);
     for (size_t i = 0; is_good && i < *count; i++) {
@@ -231,7 +231,7 @@ static ig_status read_shares(const reader *r, const ig_json *given,
     size_t count = ig_json_count(list);
     double *shares = IG_NEW_ARRAY(r->arena, double, count + 1), sum = 0;
     bool is_good = !list ||
-                   (list->kind == IG_JSON_ARRAY && count > 0 && count <= MOST_SHARES);
+                   (list->kind == IG_JSON_ARRAY && count > 0 && count <= MAX_SHARES);
     for (size_t i = 0; i < count && is_good; i++) {
         is_good = ig_json_real(&list->as.list.items[i], &shares[i]) && shares[i] >= 0 &&
                   shares[i] <= MAX_RATE;
@@ -241,7 +241,7 @@ static ig_status read_shares(const reader *r, const ig_json *given,
         return ig_error(&r->context->diag, IG_INVALID, r->where,
                         "%s: \"row_shares\" must be a list of at most %d numbers from "
                         "0 on, one of them above: look-ups in equal slices of the rows",
-                        r->owner, MOST_SHARES);
+                        r->owner, MAX_SHARES);
     }
     for (size_t i = 0; i < count; i++) {
         shares[i] /= sum;

@@ -59,26 +59,26 @@ bool shard_is_better(const shard_search *search, shard_score a, shard_score b) {
            (!is_less(b.critical, a.critical) && is_less(a.worst, b.worst));
 }
 
-double shard_least_work(const shard_choice *choice) {
-    double least = INFINITY;
+double shard_min_work(const shard_choice *choice) {
+    double min = INFINITY;
     for (size_t i = 0; i < choice->count; i++) {
         shard_rank sum = shard_option_sum(&choice->options[i]);
-        least = fmin(least, shard_rank_total(&sum));
+        min = fmin(min, shard_rank_total(&sum));
     }
-    return least;
+    return min;
 }
 
 /* The part that takes longest, phase by phase: its rank takes no less. */
-static double least_part(const shard_choice *choice) {
-    double least = INFINITY;
+static double min_part(const shard_choice *choice) {
+    double min = INFINITY;
     for (size_t i = 0; i < choice->count; i++) {
         double longest = 0;
         for (int64_t k = 0; k < choice->options[i].part_count; k++) {
             longest = fmax(longest, shard_part_total(&choice->options[i].parts[k]));
         }
-        least = fmin(least, longest);
+        min = fmin(min, longest);
     }
-    return least;
+    return min;
 }
 
 static double bound_of(const shard_planner *planner) {
@@ -88,8 +88,8 @@ static double bound_of(const shard_planner *planner) {
         latency = fmin(latency, shard_latency(p, (shard_type)type));
     }
     for (size_t i = 0; i < p->table_count; i++) {
-        work += shard_least_work(&planner->choices[i]);
-        part = fmax(part, least_part(&planner->choices[i]));
+        work += shard_min_work(&planner->choices[i]);
+        part = fmax(part, min_part(&planner->choices[i]));
     }
     return fmax(work / (double)p->world, part) + latency;
 }
@@ -98,17 +98,17 @@ static double bound_of(const shard_planner *planner) {
 
 void shard_search_init(shard_search *search, shard_planner *planner) {
     const shard_problem *p = planner->problem;
-    int64_t most = p->world;
+    int64_t max = p->world;
     for (size_t i = 0; i < p->table_count; i++) {
         for (size_t k = 0; k < planner->choices[i].count; k++) {
             int64_t count = planner->choices[i].options[k].part_count;
-            most = count > most ? count : most;
+            max = count > max ? count : max;
         }
     }
     *search = (shard_search){
         .planner = planner,
         .saved = IG_NEW_ARRAY(planner->arena, shard_rank, (size_t)p->world),
-        .saved_ranks = IG_NEW_ARRAY(planner->arena, int32_t, (size_t)most),
+        .saved_ranks = IG_NEW_ARRAY(planner->arena, int32_t, (size_t)max),
         .worst_limit = planner->best_worst,
         .bound = bound_of(planner),
     };
@@ -233,7 +233,7 @@ void shard_order_by_work(shard_planner *planner) {
     size_t count = planner->problem->table_count;
     for (size_t i = 0; i < count; i++) {
         planner->sized[i] = (shard_sized){ { .hbm = 0 }, i };
-        planner->sized[i].sum.times[0] = shard_least_work(&planner->choices[i]);
+        planner->sized[i].sum.times[0] = shard_min_work(&planner->choices[i]);
     }
     qsort(planner->sized, count, sizeof *planner->sized, more_work_first);
 }

@@ -36,7 +36,7 @@ double shard_latency(const shard_problem *problem, shard_type type);
  * above it.  Differences of 1e-12 are rounding. */
 bool shard_is_better(const shard_search *search, shard_score a, shard_score b);
 /* Milliseconds that a table takes at least, summed over ranks and phases. */
-double shard_least_work(const shard_choice *choice);
+double shard_min_work(const shard_choice *choice);
 /* Sets the planner's `sized` to the tables, the one with most work first. */
 void shard_order_by_work(shard_planner *planner);
 /* Makes the planner's `best` one that is better or as good by both objectives. */

@@ -13,7 +13,7 @@
 #define COPY_FACTOR 2.455       /* of a batched copy after an exchange */
 #define ELEMENTWISE_FACTOR 9.22 /* of the update of a replicated table */
 #define WEIGHTED_FACTOR 1.1
-#define LEAST_COLUMNS 32 /* the bytes that a warp reads */
+#define MIN_COLUMNS 32 /* the bytes that a warp reads */
 
 typedef struct traffic {
     double in, lookup, out; /* bytes */
@@ -82,7 +82,7 @@ static traffic traffic_of(const shard_problem *p, const shard_option *o,
                     o->type == SHARD_TABLE_COLUMN_WISE;
     t.in = ceil(ids * world * SHARD_ID_BYTES) * weights;
     t.lookup = ids * world *
-               (is_whole ? fmax(row, LEAST_COLUMNS * SHARD_ELEMENT_BYTES) : row);
+               (is_whole ? fmax(row, MIN_COLUMNS * SHARD_ELEMENT_BYTES) : row);
     t.out = results * world * (double)columns * SHARD_ELEMENT_BYTES;
     return t;
 }

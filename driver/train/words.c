@@ -162,8 +162,8 @@ static bool read_rule(const char *name, ig_update_rule *out_rule, ig_decay *out_
 /* Without words about its kind a decay is that of the rule's origin: apart from the
  * gradient where tables' rules and LAMB have it so, else in it. */
 static void settle_decay(ig_train_group *g) {
-    bool is_told = g->how.decay != IG_DECAY_none;
-    if (is_told || g->decay == 0) {
+    bool is_given = g->how.decay != IG_DECAY_none;
+    if (is_given || g->decay == 0) {
         return;
     }
     bool is_apart = g->how.rule == IG_UPDATE_lamb ||

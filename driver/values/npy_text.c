@@ -79,16 +79,16 @@ const char *ig_npy_take_texts(const ig_npy_texts *texts, const char *data,
 /* ---- writing ---- */
 
 ig_npy_texts ig_npy_measure_texts(const ig_tensor *tensor) {
-    size_t most = 1; /* as numpy's empty texts have */
+    size_t max = 1; /* as numpy's empty texts have */
     for (int64_t i = 0; i < tensor->count; i++) {
         const char *text = ((const char *const *)tensor->data)[i];
         size_t count = 0;
         for (; *text; text++) {
             count += ((unsigned char)*text & 0xc0) != 0x80; /* no further byte */
         }
-        most = count > most ? count : most;
+        max = count > max ? count : max;
     }
-    return (ig_npy_texts){ most, true };
+    return (ig_npy_texts){ max, true };
 }
 
 static bool put_text(const ig_npy_texts *texts, const char *text, ig_writer *out) {

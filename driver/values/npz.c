@@ -15,7 +15,7 @@
 #include <string.h>
 #include <zip.h>
 
-enum { MOST_ENTRIES = 65535 };
+enum { MAX_ENTRIES = 65535 };
 
 static ig_status report_failure(ig_context *context, const char *path, ig_status status,
                                 const char *what, const char *why) {
@@ -88,7 +88,7 @@ static ig_status read_entry(ig_arguments *to, const char *path, zip_t *archive,
 static ig_status read_entries(ig_arguments *to, const char *path, zip_t *archive,
                               entry_bytes **out, size_t *out_count) {
     zip_int64_t count = zip_get_num_entries(archive, 0);
-    if (count < 0 || count > MOST_ENTRIES) {
+    if (count < 0 || count > MAX_ENTRIES) {
         return report_failure(to->context, path, IG_LIMIT, "too many arrays", NULL);
     }
     *out = ig_arena_try_alloc(&to->arena, ((size_t)count + 1) * sizeof **out);

@@ -90,8 +90,8 @@ static bool is_held(const ig_tensor *out, int64_t index, double value) {
         return !isfinite(value) || isfinite(ig_tensor_get_f64(out, index));
     }
     double limit = ldexp(1, info->bits - (info->class == IG_SINT));
-    double least = info->class == IG_SINT ? -limit : 0, whole = trunc(value);
-    return !ig_dtype_is_int(out->dtype) || (whole >= least && whole < limit);
+    double min = info->class == IG_SINT ? -limit : 0, whole = trunc(value);
+    return !ig_dtype_is_int(out->dtype) || (whole >= min && whole < limit);
 }
 
 static ig_status report_range(const value_text *v, double value) {

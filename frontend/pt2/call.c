@@ -257,11 +257,11 @@ static ig_status add_tree(grower *g, const ig_pt2_spec *spec, const char *parame
 static const char *parameter_name(const ig_pt2_program *p, const ig_json *names,
                                   const ig_pt2_spec *group, size_t index) {
     bool is_keyword = group == &p->in.items[1];
-    const ig_json *told = is_keyword && group->keys ? group->keys[index]
-                          : !is_keyword && index < ig_json_count(names)
-                              ? &names->as.list.items[index]
-                              : NULL;
-    const char *name = ig_json_text(told);
+    const ig_json *given = is_keyword && group->keys ? group->keys[index]
+                           : !is_keyword && index < ig_json_count(names)
+                               ? &names->as.list.items[index]
+                               : NULL;
+    const char *name = ig_json_text(given);
     return *name ? name : ig_arena_printf(p->reader.arena, "arg%zu", index);
 }
 

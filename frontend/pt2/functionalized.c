@@ -271,8 +271,8 @@ static ig_status put_old_argument(functionalized *f, size_t index) {
 
 static ig_status put_arguments(functionalized *f, bool is_old) {
     const ig_json *list = ig_json_get(input_of(f, "_all_bases"), "as_tensors");
-    size_t most = ig_json_count(is_old ? f->inputs : list);
-    f->bases = IG_NEW_ARRAY(f->arena, ig_ts_value, most + 1);
+    size_t max = ig_json_count(is_old ? f->inputs : list);
+    f->bases = IG_NEW_ARRAY(f->arena, ig_ts_value, max + 1);
     f->call.values = IG_NEW_ARRAY(f->arena, ig_ts_value, ig_json_count(f->inputs) + 1);
     f->call.names = IG_NEW_ARRAY(f->arena, const char *, ig_json_count(f->inputs) + 1);
     IG_TRY(is_old ? IG_OK : copy_bases(f, list));

@@ -151,9 +151,9 @@ ig_status ig_pt2_call(const ig_pt2_scope *scope, const char *name,
  * be called anything. */
 static bool is_named(const ig_json *input, size_t index) {
     int64_t kind = 0;
-    bool is_told = ig_json_int(ig_json_get(input, "kind"), &kind);
+    bool is_given = ig_json_int(ig_json_get(input, "kind"), &kind);
     return *ig_json_text(ig_json_get(input, "name")) &&
-           (is_told ? kind != POSITIONAL : index > 0);
+           (is_given ? kind != POSITIONAL : index > 0);
 }
 
 /* The names of the arguments after the positional ones. */

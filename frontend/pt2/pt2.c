@@ -73,18 +73,18 @@ static ig_status find_program(ig_archive *archive, const char *wanted,
 static ig_status check_version(ig_archive *archive, const ig_json *exported) {
     const ig_json *version = ig_json_get(exported, "schema_version");
     int64_t major = 0;
-    bool is_told = ig_json_int(ig_json_get(version, "major"), &major) ||
-                   ig_json_int(version, &major);
+    bool is_given = ig_json_int(ig_json_get(version, "major"), &major) ||
+                    ig_json_int(version, &major);
     ig_location where = { .file = archive->file };
-    if (is_told && major <= NEWEST_MAJOR) {
+    if (is_given && major <= NEWEST_MAJOR) {
         return IG_OK;
     }
-    return is_told ? ig_error_hint(&archive->context->diag, IG_UNSUPPORTED, &where,
-                                   "save it with a torch that writes schema 8",
-                                   "its schema is of version %lld, which is not known",
-                                   (long long)major)
-                   : ig_error(&archive->context->diag, IG_INVALID, &where,
-                              "it does not say the version of its schema");
+    return is_given ? ig_error_hint(&archive->context->diag, IG_UNSUPPORTED, &where,
+                                    "save it with a torch that writes schema 8",
+                                    "its schema is of version %lld, which is not known",
+                                    (long long)major)
+                    : ig_error(&archive->context->diag, IG_INVALID, &where,
+                               "it does not say the version of its schema");
 }
 
 /* The classes of TorchRec have source; the program itself has none. */

@@ -98,8 +98,8 @@ static void name_children(const ig_pt2_reader *reader, const ig_json *keys,
 static ig_status read_jagged(const ig_pt2_reader *reader, const ig_json *context,
                              ig_pt2_spec *out) {
     const ig_pt2_jagged *class = out->jagged;
-    size_t least = class->is_keyed_tensor ? 1 : IG_PT2_JAGGED_ITEMS, fixed = 0;
-    bool is_flat = out->count >= least;
+    size_t min = class->is_keyed_tensor ? 1 : IG_PT2_JAGGED_ITEMS, fixed = 0;
+    bool is_flat = out->count >= min;
     for (size_t i = 0; i < out->count; i++) {
         is_flat = is_flat && out->items[i].kind == IG_PT2_LEAF;
     }

@@ -63,10 +63,10 @@ IG_API IG_MUST_USE ig_status ig_id_map_transform(ig_id_map *map, ig_id_batch *ba
 IG_API IG_MUST_USE ig_status ig_id_map_find(ig_id_map *map, ig_id_batch *batch);
 /* All batches up to `time` are done with their rows. */
 IG_API void ig_id_map_release(ig_id_map *map, uint32_t time);
-/* Lists up to `count` ids in `least`, the least used first, none that is pinned, and
+/* Lists up to `count` ids in `min`, the least used first, none that is pinned, and
  * returns how many; 0 also when memory is out.  They keep their rows until they are
  * forgotten, so that the rows can be written first. */
-IG_API size_t ig_id_map_choose(const ig_id_map *map, size_t count, ig_id_row *least);
+IG_API size_t ig_id_map_choose(const ig_id_map *map, size_t count, ig_id_row *min);
 /* Frees the rows of these ids; those that have none are passed over. */
 IG_API void ig_id_map_forget(ig_id_map *map, const ig_id_row *gone, size_t count);
 /* Lists ids used after the time `since` (-1: all), at most `room`; returns how many

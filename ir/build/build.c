@@ -91,9 +91,9 @@ static ig_status check_counts(const ig_builder *builder, ig_opcode code,
     const ig_op_info *info = &ig_ops[code];
     ig_module *module = builder->graph->module;
     uint32_t loc = spec->loc ? spec->loc : builder->loc;
-    uint32_t most = spec->operand_count > spec->result_count ? spec->operand_count
-                                                             : spec->result_count;
-    if (most > UINT16_MAX) {
+    uint32_t max = spec->operand_count > spec->result_count ? spec->operand_count
+                                                            : spec->result_count;
+    if (max > UINT16_MAX) {
         return ig_error(&module->context->diag, IG_LIMIT, &module->locations.items[loc],
                         "%s: more than %d operands or results", info->name, UINT16_MAX);
     }

@@ -304,12 +304,12 @@ static void note_symbol(void *user, uint32_t symbol) {
 static void copy_new_symbols(translation *t, ig_dim dim) {
     ig_dim_visit_symbols(t->from, dim, note_symbol, t);
     for (size_t i = 0; i < t->symbols.count; i++) {
-        size_t least = i;
+        size_t min = i;
         for (size_t k = i + 1; k < t->symbols.count; k++) {
-            least = t->symbols.items[k] < t->symbols.items[least] ? k : least;
+            min = t->symbols.items[k] < t->symbols.items[min] ? k : min;
         }
-        uint32_t symbol = t->symbols.items[least];
-        t->symbols.items[least] = t->symbols.items[i];
+        uint32_t symbol = t->symbols.items[min];
+        t->symbols.items[min] = t->symbols.items[i];
         t->symbols.items[i] = symbol;
         copy_symbol(t->from, symbol, t->to);
     }

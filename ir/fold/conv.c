@@ -141,9 +141,9 @@ ig_status ig_fold_conv(ig_eval *eval, const ig_op *op, const ig_tensor *const *i
         return IG_OK;
     }
     IG_TRY(read_operands(eval, op, in, &c));
-    int64_t most = c.window.tap_count < c.window.in_count ? c.window.tap_count
-                                                          : c.window.in_count;
-    IG_TRY(ig_eval_scratch(eval, op, most, sizeof *c.taps, &c.taps));
+    int64_t max = c.window.tap_count < c.window.in_count ? c.window.tap_count
+                                                         : c.window.in_count;
+    IG_TRY(ig_eval_scratch(eval, op, max, sizeof *c.taps, &c.taps));
     ig_walk walk = { 0 };
     for (ig_walk_start(&walk, c.window.rank, c.window.out); walk.is_inside;
          ig_walk_next(&walk)) {

@@ -13,8 +13,8 @@ typedef struct running {
 } running;
 
 static double log_add_exp(double a, double b) {
-    double most = a > b || isnan(a) ? a : b, rest = a > b || isnan(a) ? b : a;
-    return isinf(most) && most == rest ? most : most + log1p(exp(rest - most));
+    double max = a > b || isnan(a) ? a : b, rest = a > b || isnan(a) ? b : a;
+    return isinf(max) && max == rest ? max : max + log1p(exp(rest - max));
 }
 
 /* Is x at least as extreme as the value before it?  NaN stays. */

@@ -48,7 +48,7 @@ static int64_t find_largest(const pool *p, int64_t start) {
 }
 
 /* The maximum of no elements: the minimum of the dtype. */
-static void write_least(ig_tensor *out, int64_t to) {
+static void write_min(ig_tensor *out, int64_t to) {
     const ig_dtype_info *info = &ig_dtypes[out->dtype];
     if (info->class == IG_FLOAT) {
         ig_tensor_set_f64(out, to, -INFINITY);
@@ -62,7 +62,7 @@ static void write_least(ig_tensor *out, int64_t to) {
 static void write_max(const pool *p, int64_t plane, int64_t to) {
     int64_t start = plane * p->window.in_count;
     if (p->tap_count == 0) {
-        write_least(p->out, to);
+        write_min(p->out, to);
         return;
     }
     ig_span_copy(p->out, to, p->x, start + p->taps[find_largest(p, start)].x, 1);
@@ -133,8 +133,8 @@ static double divisor_of(const pool *p, const ig_op *op, const int64_t *index) {
 
 static ig_status take_taps(ig_eval *eval, const ig_op *op, pool *p) {
     const ig_window *w = &p->window;
-    int64_t most = w->tap_count < w->in_count ? w->tap_count : w->in_count;
-    return ig_eval_scratch(eval, op, most, sizeof *p->taps, &p->taps);
+    int64_t max = w->tap_count < w->in_count ? w->tap_count : w->in_count;
+    return ig_eval_scratch(eval, op, max, sizeof *p->taps, &p->taps);
 }
 
 static ig_status alloc_result(ig_eval *eval, const ig_op *op, pool *p, ig_dtype dtype) {

@@ -115,11 +115,11 @@ static const int_row uint_rows[IG_REDUCE_logsumexp + 1] = {
 static int64_t extreme_start(ig_dtype dtype, ig_reduce kind) {
     const ig_dtype_info *info = &ig_dtypes[dtype];
     if (info->class == IG_SINT) {
-        int64_t most = (int64_t)(UINT64_MAX >> (65 - info->bits));
-        return kind == IG_REDUCE_max ? -most - 1 : most;
+        int64_t max = (int64_t)(UINT64_MAX >> (65 - info->bits));
+        return kind == IG_REDUCE_max ? -max - 1 : max;
     }
-    uint64_t most = info->class == IG_BOOL ? 1 : UINT64_MAX >> (64 - info->bits);
-    return kind == IG_REDUCE_max ? 0 : (int64_t)most;
+    uint64_t max = info->class == IG_BOOL ? 1 : UINT64_MAX >> (64 - info->bits);
+    return kind == IG_REDUCE_max ? 0 : (int64_t)max;
 }
 
 /* ---- one output ---- */

@@ -131,7 +131,7 @@ ig_status ig_fold_insert(ig_eval *eval, const ig_op *op, const ig_tensor *const 
 
 /* ---- pad ---- */
 
-#define PAD_MOST ((int64_t)1 << 62) /* keeps positions in range */
+#define PAD_MAX ((int64_t)1 << 62) /* keeps positions in range */
 
 typedef struct padding {
     int64_t before[IG_TENSOR_RANK], after[IG_TENSOR_RANK];
@@ -200,7 +200,7 @@ static ig_status pad_extents(ig_eval *eval, const ig_op *op, const ig_tensor *x,
                              const padding *pad, int64_t *dims) {
     bool is_constant = ig_attr_int(op, IG_pad_mode, 0) == IG_PAD_constant;
     for (uint32_t i = 0; i < x->rank; i++) {
-        if (pad->before[i] < -PAD_MOST ||
+        if (pad->before[i] < -PAD_MAX ||
             !ig_add_i64(x->dims[i], pad->before[i], &dims[i]) ||
             !ig_add_i64(dims[i], pad->after[i], &dims[i]) || dims[i] < 0) {
             return FOLD_ERROR(

@@ -64,12 +64,12 @@ static bool is_covered(const boxes *b, int64_t box, const ig_tensor *out, int64_
  * boxes, the best first.  Returns how many are kept. */
 static int64_t fill_list(const boxes *b, const ig_tensor *const *in, int64_t start,
                          const int64_t *order, ig_tensor *out) {
-    const ig_tensor *scores = in[IG_SUPPRESS_SCORES], *least = in[IG_SUPPRESS_LEAST];
+    const ig_tensor *scores = in[IG_SUPPRESS_SCORES], *min = in[IG_SUPPRESS_MIN];
     double share = ig_tensor_get_f64(in[IG_SUPPRESS_SHARE], 0);
-    int64_t most = ig_tensor_get_i64(in[IG_SUPPRESS_MOST], 0), kept = 0;
-    for (int64_t i = 0; i < scores->dims[2] && kept < most; i++) {
+    int64_t max = ig_tensor_get_i64(in[IG_SUPPRESS_MAX], 0), kept = 0;
+    for (int64_t i = 0; i < scores->dims[2] && kept < max; i++) {
         double score = ig_tensor_get_f64(scores, start + order[i]);
-        bool is_good = !least || score > ig_tensor_get_f64(least, 0);
+        bool is_good = !min || score > ig_tensor_get_f64(min, 0);
         if (is_good && !is_covered(b, order[i], out, start, kept, share)) {
             ig_tensor_set_i64(out, start + kept++, order[i]);
         }

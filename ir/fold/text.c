@@ -271,7 +271,7 @@ static bool cut_part(cutting *c, const char **at, ig_str *out) {
 ig_status ig_fold_text_split(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
                              ig_tensor *out) {
     const ig_tensor *x = in[0];
-    int64_t max = ig_attr_int(op, IG_text_split_max, -1), most = 0;
+    int64_t max = ig_attr_int(op, IG_text_split_max, -1), limit = 0;
     ig_str part;
     IG_TRY(alloc_like(eval, op, IG_DT_i64, x, &out[1]));
     for (int64_t i = 0; i < x->count; i++) {
@@ -281,15 +281,15 @@ ig_status ig_fold_text_split(ig_eval *eval, const ig_op *op, const ig_tensor *co
             count++;
         }
         ig_tensor_set_i64(&out[1], i, count);
-        most = count > most ? count : most;
+        limit = count > limit ? count : limit;
     }
     int64_t dims[IG_TENSOR_RANK];
     memcpy(dims, x->dims, x->rank * sizeof *dims);
-    dims[x->rank] = most;
+    dims[x->rank] = limit;
     IG_TRY(ig_eval_alloc(eval, op, IG_DT_str, x->rank + 1, dims, &out[0]));
     for (int64_t i = 0; i < x->count; i++) {
         cutting c = { first_in_list(in[1]), max < 0 ? INT64_MAX : max };
-        int64_t to = i * most;
+        int64_t to = i * limit;
         for (const char *at = text_at(x, i); at && cut_part(&c, &at, &part);) {
             set_text(op, &out[0], to++, part);
         }

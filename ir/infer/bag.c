@@ -127,8 +127,8 @@ static ig_status check_more_tables(const ig_op *op, const ig_bag_feature *featur
 }
 
 /* An entry that a text may hold as any number. */
-static bool is_within(int64_t entry, int64_t most) {
-    return entry >= 0 && entry <= most;
+static bool is_within(int64_t entry, int64_t max) {
+    return entry >= 0 && entry <= max;
 }
 
 static ig_status check_feature(const ig_op *op, uint32_t number,

@@ -40,12 +40,12 @@ static bool is_int(const ig_op *op, uint32_t operand) {
 static bool holds_number(const ig_op *op, ig_dim dim) {
     const ig_dtype_info *info = &ig_dtypes[op->operands[0].value->type->dtype];
     bool is_signed = info->class == IG_SINT;
-    int64_t value, most;
+    int64_t value, max;
     if (!ig_dim_constant(ig_op_module(op), dim, &value) || info->bits == 64) {
         return true;
     }
-    most = (INT64_C(1) << (info->bits - is_signed)) - 1;
-    return value <= most && value >= (is_signed ? -most - 1 : 0);
+    max = (INT64_C(1) << (info->bits - is_signed)) - 1;
+    return value <= max && value >= (is_signed ? -max - 1 : 0);
 }
 
 static bool combine_dims(const ig_op *op, const ig_dims_value *const *in,
@@ -69,7 +69,7 @@ static bool combine_dims(const ig_op *op, const ig_dims_value *const *in,
 typedef struct combination {
     bool (*check)(int64_t a, int64_t b, int64_t *out);
     ig_dim (*build)(ig_module *module, ig_dim a, ig_dim b);
-    int64_t most;
+    int64_t max;
 } combination;
 
 static const combination sum = { ig_add_i64, ig_dim_add, INT64_MAX / 2 };
@@ -91,8 +91,8 @@ static bool combine_within(ig_module *module, const combination *how, ig_dim a,
         *out = ig_dim_const(module, result);
         return true;
     }
-    if ((x_is_known && (x > how->most || x < -how->most)) ||
-        (y_is_known && (y > how->most || y < -how->most))) {
+    if ((x_is_known && (x > how->max || x < -how->max)) ||
+        (y_is_known && (y > how->max || y < -how->max))) {
         return false;
     }
     *out = how->build(module, a, b);
@@ -123,13 +123,13 @@ static bool max_dims(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
 
 /* a >= 0 and b > 0, where all roundings agree and nothing traps. */
 static bool is_plain_quotient(const ig_module *module, ig_dim a, ig_dim b) {
-    int64_t least, most;
-    ig_dim_range(module, a, &least, &most);
-    if (least < 0) {
+    int64_t min, max;
+    ig_dim_range(module, a, &min, &max);
+    if (min < 0) {
         return false;
     }
-    ig_dim_range(module, b, &least, &most);
-    return least > 0;
+    ig_dim_range(module, b, &min, &max);
+    return min > 0;
 }
 
 /* Truncates; of known numbers, any sign. */

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { MOST = IG_COUNT_OF(((ig_dims_value *)0)->dims) };
+enum { MAX = IG_COUNT_OF(((ig_dims_value *)0)->dims) };
 
 static const ig_type *type_of(const ig_op *op, uint32_t operand) {
     return op->operands[operand].value->type;
@@ -34,7 +34,7 @@ static bool dims_of_data(ig_module *module, const ig_data *data, ig_dims_value *
     }
     out->rank = type->rank;
     int64_t count = 1;
-    if (type->rank && (!ig_dim_known(type->dims[0], &count) || count > MOST)) {
+    if (type->rank && (!ig_dim_known(type->dims[0], &count) || count > MAX)) {
         return false;
     }
     out->count = (uint32_t)count;
@@ -68,7 +68,7 @@ bool ig_dims_weight(const ig_op *op, const ig_dims_value *const *in,
 bool ig_dims_dims(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out) {
     (void)in;
     const ig_attr *values = &op->attrs[IG_dims_values];
-    if (values->count > MOST) {
+    if (values->count > MAX) {
         return false;
     }
     out->rank = ig_attr_int(op, IG_dims_scalar, 0) ? 0 : 1;
@@ -83,7 +83,7 @@ bool ig_dims_shape(const ig_op *op, const ig_dims_value *const *in,
                    ig_dims_value *out) {
     (void)in;
     const ig_type *type = type_of(op, 0);
-    if (type->kind != IG_TENSOR || type->rank > MOST) {
+    if (type->kind != IG_TENSOR || type->rank > MAX) {
         return false;
     }
     out->rank = 1;
@@ -124,7 +124,7 @@ bool ig_dims_expand(const ig_op *op, const ig_dims_value *const *in,
         return false;
     }
     int64_t count = 1;
-    if (type->rank && (!ig_dim_known(type->dims[0], &count) || count > MOST)) {
+    if (type->rank && (!ig_dim_known(type->dims[0], &count) || count > MAX)) {
         return false;
     }
     if (in[0]->count != 1 && in[0]->count != count) {
@@ -143,7 +143,7 @@ bool ig_dims_concat(const ig_op *op, const ig_dims_value *const *in,
     out->rank = 1;
     out->count = 0;
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        if (!in[i] || in[i]->count > MOST - out->count) {
+        if (!in[i] || in[i]->count > MAX - out->count) {
             return false;
         }
         memcpy(&out->dims[out->count], in[i]->dims, in[i]->count * sizeof *out->dims);
@@ -225,7 +225,7 @@ bool ig_dims_range(const ig_op *op, const ig_dims_value *const *in,
     const ig_type *type = op->results[0].type;
     int64_t count;
     if (!in[0] || !in[2] || !type || in[0]->count != 1 || in[2]->count != 1 ||
-        !ig_dim_known(type->dims[0], &count) || count > MOST) {
+        !ig_dim_known(type->dims[0], &count) || count > MAX) {
         return false;
     }
     ig_module *module = ig_op_module(op);

@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-static bool is_inside(int64_t first, int64_t count, int64_t most) {
-    return first >= 0 && count >= 0 && first <= most && count <= most - first;
+static bool is_inside(int64_t first, int64_t count, int64_t max) {
+    return first >= 0 && count >= 0 && first <= max && count <= max - first;
 }
 
 static bool do_overlap(ig_shard a, ig_shard b) {

@@ -78,9 +78,9 @@ static ig_status read_shape(const ig_op *op, uint32_t slot, wanted_shape *out) {
 }
 
 static bool is_negative(const ig_module *module, ig_dim dim) {
-    int64_t least, most;
-    ig_dim_range(module, dim, &least, &most);
-    return most < 0;
+    int64_t min, max;
+    ig_dim_range(module, dim, &min, &max);
+    return max < 0;
 }
 
 static ig_status check_extents(const ig_op *op, const wanted_shape *shape) {

@@ -41,7 +41,7 @@ static ig_dim clamp_dim(ig_module *module, ig_dim at, ig_dim extent, end_of end)
 /* `at` counted from the front and clamped; false when its sign is not known. */
 static bool clamp_position(ig_module *module, ig_dim at, ig_dim extent, end_of end,
                            ig_dim *out) {
-    int64_t value, least, most;
+    int64_t value, min, max;
     if (ig_dim_constant(module, at, &value) && value == INT64_MAX) {
         *out = end == FORWARD ? extent : ig_dim_sub(module, extent, ig_dim_of(1));
         return true; /* "to the end" */
@@ -50,11 +50,11 @@ static bool clamp_position(ig_module *module, ig_dim at, ig_dim extent, end_of e
         *out = clamp_dim(module, ig_dim_const(module, -1), extent, end);
         return true;
     }
-    ig_dim_range(module, at, &least, &most);
-    if (least < 0 && most >= 0) {
+    ig_dim_range(module, at, &min, &max);
+    if (min < 0 && max >= 0) {
         return false;
     }
-    ig_dim from_front = least >= 0 ? at : ig_dim_add(module, at, extent);
+    ig_dim from_front = min >= 0 ? at : ig_dim_add(module, at, extent);
     *out = clamp_dim(module, from_front, extent, end);
     return true;
 }
@@ -197,9 +197,9 @@ static ig_status slice_axis(const ig_op *op, uint32_t axis, int64_t entry,
 /* Axes that starts of unknown length can reach: without axes they are the first
  * ones. */
 static uint32_t count_reachable(const ig_op *op, ig_dim entries, uint32_t rank) {
-    int64_t least, most;
-    ig_dim_range(ig_op_module(op), entries, &least, &most);
-    return op->operand_count > AXES || most > rank ? rank : (uint32_t)most;
+    int64_t min, max;
+    ig_dim_range(ig_op_module(op), entries, &min, &max);
+    return op->operand_count > AXES || max > rank ? rank : (uint32_t)max;
 }
 
 static ig_status slice_by_operands(const ig_op *op, ig_dim *dims, uint32_t rank) {
@@ -420,10 +420,10 @@ ig_status ig_infer_pad(ig_op *op, const ig_type **out_types) {
 
 /* ---- range ---- */
 
-static bool is_at_least(const ig_module *module, ig_dim dim, int64_t least) {
+static bool is_not_below(const ig_module *module, ig_dim dim, int64_t min) {
     int64_t from, to;
     ig_dim_range(module, dim, &from, &to);
-    return from >= least;
+    return from >= min;
 }
 
 /* A step L that divides the span B*L as a whole: B, since a step of 0 is an error. */
@@ -432,8 +432,8 @@ static bool range_of_multiples(const ig_op *op, ig_dim start, ig_dim limit,
     ig_module *module = ig_op_module(op);
     ig_dims_value step;
     ig_dim span = ig_dim_sub(module, limit, start);
-    return ig_operand_dims(op, 2, 1, &step) && is_at_least(module, step.dims[0], 0) &&
-           is_at_least(module, span, 0) &&
+    return ig_operand_dims(op, 2, 1, &step) && is_not_below(module, step.dims[0], 0) &&
+           is_not_below(module, span, 0) &&
            ig_dim_divide(module->dims, span, step.dims[0], out_count);
 }
 

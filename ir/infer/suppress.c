@@ -18,9 +18,9 @@ ig_status ig_infer_suppress(ig_op *op, const ig_type **out_types) {
     }
     IG_TRY(ig_check_dtype(op, IG_SUPPRESS_SCORES, IG_DT_f32));
     IG_TRY(ig_check_dtype(op, IG_SUPPRESS_SHARE, own));
-    IG_TRY(ig_check_dtype(op, IG_SUPPRESS_MOST, IG_DT_i64));
-    if (op->operand_count > IG_SUPPRESS_LEAST) {
-        IG_TRY(ig_check_dtype(op, IG_SUPPRESS_LEAST, IG_DT_f32));
+    IG_TRY(ig_check_dtype(op, IG_SUPPRESS_MAX, IG_DT_i64));
+    if (op->operand_count > IG_SUPPRESS_MIN) {
+        IG_TRY(ig_check_dtype(op, IG_SUPPRESS_MIN, IG_DT_f32));
     }
     IG_TRY(ig_check_extent(op, IG_SUPPRESS_BOXES, 2, ig_dim_of(4), "4", NULL));
     IG_TRY(ig_check_extent(op, IG_SUPPRESS_SCORES, 0, boxes->dims[0],

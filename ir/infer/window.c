@@ -53,9 +53,9 @@ static ig_status check_channels(const ig_op *op, ig_dim *out_channels) {
 }
 
 static ig_status check_result_extent(const ig_op *op, uint32_t axis, ig_dim dim) {
-    int64_t least, most;
-    ig_dim_range(ig_op_module(op), dim, &least, &most);
-    if (most < 0) {
+    int64_t min, max;
+    ig_dim_range(ig_op_module(op), dim, &min, &max);
+    if (max < 0) {
         return INFER_ERROR(op, "operand 0 is %s: the windows do not fit its axis %u",
                            ig_operand_text(op, 0), axis);
     }

@@ -378,8 +378,8 @@ static ig_status run_trips(ig_run *run, const ig_op *op, loop *l) {
         return fail_op(run, op, IG_INVALID,
                        "trips and condition are not one value each");
     }
-    int64_t most = ig_tensor_get_i64(trips, 0);
-    while ((most < 0 || l->trips < most) && ig_tensor_get_i64(l->args[1].tensor, 0)) {
+    int64_t max = ig_tensor_get_i64(trips, 0);
+    while ((max < 0 || l->trips < max) && ig_tensor_get_i64(l->args[1].tensor, 0)) {
         IG_TRY(run_trip(run, op, l));
     }
     IG_TRY(give_results(run, op, l->args + 2, l->carried));

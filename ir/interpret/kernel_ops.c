@@ -257,9 +257,9 @@ static ig_status run_dot4_panel(ig_kernel_thread *thread, const ig_op *op, int64
 }
 
 ig_status ig_kernel_run_dot4_block(ig_kernel_thread *thread, const ig_op *op) {
-    enum { MOST_ROWS = 16 };
+    enum { MAX_ROWS = 16 };
     int64_t rows = ig_kernel_i64(thread, op, 6), k = ig_kernel_i64(thread, op, 7);
-    if (rows < 1 || rows > MOST_ROWS || k < 0) {
+    if (rows < 1 || rows > MAX_ROWS || k < 0) {
         return ig_kernel_error(thread, op, "a block of %lld rows, %lld deep",
                                (long long)rows, (long long)k);
     }

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { ERRORS_AT_MOST = 20, SHOWN_AT_MOST = 40 };
+enum { MAX_ERRORS = 20, MAX_SHOWN = 40 };
 
 void ig_parser_init(ig_parser *parser, ig_module *module, const char *file,
                     ig_str text) {
@@ -147,10 +147,10 @@ ig_status ig_parse_expected(ig_parser *parser, const char *what) {
     const char *mark = token->kind == IG_TOKEN_VALUE  ? "%"
                        : token->kind == IG_TOKEN_ITEM ? "@"
                                                       : "";
-    bool is_long = token->text.size > SHOWN_AT_MOST;
+    bool is_long = token->text.size > MAX_SHOWN;
     return ig_parse_error(parser, token, "expected %s, found '%s%.*s%s'", what, mark,
-                          is_long ? SHOWN_AT_MOST : (int)token->text.size,
-                          token->text.data, is_long ? "..." : "");
+                          is_long ? MAX_SHOWN : (int)token->text.size, token->text.data,
+                          is_long ? "..." : "");
 }
 
 /* ---- depth ---- */
@@ -205,7 +205,7 @@ ig_status ig_parse_go_on(ig_parser *parser, ig_status status,
         return IG_OK;
     }
     parser->error_count++;
-    if (status != IG_INVALID || parser->error_count >= ERRORS_AT_MOST) {
+    if (status != IG_INVALID || parser->error_count >= MAX_ERRORS) {
         return status;
     }
     skip_broken(parser, start);

@@ -215,15 +215,15 @@ ig_status ig_parse_definition(ig_parser *parser, ig_dim *out_dim) {
 /* ---- types ---- */
 
 static ig_status read_extents(ig_parser *p, uint32_t *out_rank, ig_dim *dims) {
-    uint32_t rank = 0, most = IG_TENSOR_RANK;
-    if (p->context->limits.rank < most) {
-        most = (uint32_t)p->context->limits.rank;
+    uint32_t rank = 0, max = IG_TENSOR_RANK;
+    if (p->context->limits.rank < max) {
+        max = (uint32_t)p->context->limits.rank;
     }
     IG_TRY(ig_parse_expect(p, '[', "'[' and extents"));
     while (!ig_parse_is(p, ']')) {
         ig_token at = p->token;
         int64_t value;
-        if (rank == most) {
+        if (rank == max) {
             ig_location where = { .file = p->file,
                                   .line = at.line,
                                   .column = at.column };
@@ -261,14 +261,14 @@ static ig_row_format read_row_format(ig_parser *p) {
     if (is_f32) {
         return ig_parse_accept_word(p, "front") ? IG_ROW_F32_FRONT : IG_ROW_F32;
     }
-    return ig_parse_accept_word(p, "behind") ? IG_ROW_F16_BEHIND : IG_ROW_F16;
+    return ig_parse_accept_word(p, "behind") ? IG_ROW_F16_AFTER : IG_ROW_F16;
 }
 
-static ig_status read_row_number(ig_parser *p, int64_t most, int64_t *out_number) {
+static ig_status read_row_number(ig_parser *p, int64_t max, int64_t *out_number) {
     ig_token at = p->token;
     IG_TRY(ig_parse_integer(p, "a number", out_number));
-    if (*out_number < 0 || *out_number > most) {
-        return ig_parse_error(p, &at, "expected 0 to %lld", (long long)most);
+    if (*out_number < 0 || *out_number > max) {
+        return ig_parse_error(p, &at, "expected 0 to %lld", (long long)max);
     }
     return IG_OK;
 }

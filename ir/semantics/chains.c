@@ -12,7 +12,7 @@
 enum {
     PAIR = 2,
     SUMS = IG_PANEL * IG_QUAD / PAIR, /* of 16 bits, of a chain */
-    MOST = 128                        /* bytes of one sign that go into one of them */
+    MAX = 128                         /* bytes of one sign that go into one of them */
 };
 
 /* ---- one chain ---- */
@@ -35,7 +35,7 @@ static void find_excess(const int8_t *chain, int64_t length, int sign,
         for (int64_t k = 0; k < length; k++) {
             total += bytes_of(chain + k * IG_CHAIN_WORD, s, sign);
         }
-        out_excess[s] = total > MOST ? total - MOST : 0;
+        out_excess[s] = total > MAX ? total - MAX : 0;
     }
 }
 
@@ -43,7 +43,7 @@ static void find_excess(const int8_t *chain, int64_t length, int sign,
  * fits a sum itself. */
 static int32_t share_of(const int8_t *word, int s, int sign, int32_t excess) {
     int32_t here = bytes_of(word, s, sign);
-    here = here < MOST ? here : MOST;
+    here = here < MAX ? here : MAX;
     return excess < here ? excess : here;
 }
 
@@ -91,11 +91,11 @@ static void move_shares(int8_t *word, int8_t *extra, excess *e) {
 /* The quad of a chain that one extra quad takes most off; -1: nothing is too much. */
 static int64_t find_largest(const int8_t *chain, int64_t length, const excess *e) {
     int64_t largest = -1;
-    int32_t most = 0;
+    int32_t max = 0;
     for (int64_t k = 0; k < length; k++) {
         int32_t share = shares_of(chain + k * IG_CHAIN_WORD, e);
-        if (share > most) {
-            most = share;
+        if (share > max) {
+            max = share;
             largest = k;
         }
     }
@@ -112,7 +112,7 @@ static void append_quad(ig_chain_extra *extra, const int8_t *word, int64_t place
 
 void ig_chain_split(int8_t *panel, int64_t depth, int64_t chain,
                     ig_chain_extra *extra) {
-    assert(chain > 0 && chain <= IG_CHAIN_MOST && depth % chain == 0 && "whole chains");
+    assert(chain > 0 && chain <= IG_CHAIN_MAX && depth % chain == 0 && "whole chains");
     for (int64_t first = 0; first < depth; first += chain) {
         int8_t *words = panel + first * IG_CHAIN_WORD;
         excess e;
@@ -133,9 +133,9 @@ static ig_status check_chain(const ig_op *op, ig_dim quads) {
     int64_t extra = ig_attr_int(op, IG_chain_quads_extra, -1);
     int64_t depth = 0;
     bool is_known = ig_dim_constant(ig_op_module(op), quads, &depth);
-    if (chain < 1 || chain > IG_CHAIN_MOST || (is_known && depth % chain != 0)) {
+    if (chain < 1 || chain > IG_CHAIN_MAX || (is_known && depth % chain != 0)) {
         return INFER_ERROR(op, "chain is %lld, expected 1 to %d and a divisor of %lld",
-                           (long long)chain, IG_CHAIN_MOST, (long long)depth);
+                           (long long)chain, IG_CHAIN_MAX, (long long)depth);
     }
     if (extra < 0 || extra >= INT32_MAX || (is_known && extra > depth)) {
         return INFER_ERROR(op, "extra is %lld, expected 0 to %lld", (long long)extra,

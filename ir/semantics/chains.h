@@ -16,7 +16,7 @@
 #include "ir/semantics/panels.h"
 
 enum {
-    IG_CHAIN_MOST = 4,
+    IG_CHAIN_MAX = 4,
     IG_CHAIN_WORD = IG_PANEL * IG_QUAD /* bytes of a quad of each column of a panel */
 };
 
@@ -28,7 +28,7 @@ typedef struct ig_chain_extra {
 } ig_chain_extra;
 
 /* Takes off the excess for chains of a panel of `depth` quads, a multiple of
- * `chain`, which is IG_CHAIN_MOST at most; appends it to `extra`. */
+ * `chain`, which is IG_CHAIN_MAX at most; appends it to `extra`. */
 void ig_chain_split(int8_t *panel, int64_t depth, int64_t chain, ig_chain_extra *extra);
 
 /* ---- ops that read them ---- */

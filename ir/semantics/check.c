@@ -135,9 +135,9 @@ ig_status ig_check_extent(const ig_op *op, uint32_t operand, uint32_t axis,
 }
 
 static bool excludes_one(const ig_module *module, ig_dim dim) {
-    int64_t least, most;
-    ig_dim_range(module, dim, &least, &most);
-    return least > 1 || most < 1;
+    int64_t min, max;
+    ig_dim_range(module, dim, &min, &max);
+    return min > 1 || max < 1;
 }
 
 bool ig_dim_broadcast(ig_module *module, ig_dim a, ig_dim b, ig_dim *out_dim) {

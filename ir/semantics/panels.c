@@ -105,9 +105,9 @@ static int64_t ceil_of(int64_t count, int64_t unit) {
 ig_status ig_check_chain(const ig_op *op, uint32_t slot, ig_dim *quads) {
     ig_dim shared = ig_dim_of(0);
     int64_t chain = ig_attr_int(op, slot, 0);
-    if (chain < 0 || chain > IG_CHAIN_MOST) {
+    if (chain < 0 || chain > IG_CHAIN_MAX) {
         return INFER_ERROR(op, "chain is %lld, expected at most %d", (long long)chain,
-                           IG_CHAIN_MOST);
+                           IG_CHAIN_MAX);
     }
     if (op->operand_count < 3) {
         return IG_OK;

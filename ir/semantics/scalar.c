@@ -95,8 +95,8 @@ static inline double float_muladd(double x, double y, double z, bool is_single) 
 }
 
 static inline double float_div_round(double x, double y, bool is_single) {
-    double most = 1 << 22, q = rint(is_single ? (double)((float)x / (float)y) : x / y);
-    return q > most ? most : q < -most ? -most : q;
+    double max = 1 << 22, q = rint(is_single ? (double)((float)x / (float)y) : x / y);
+    return q > max ? max : q < -max ? -max : q;
 }
 
 static inline double float_next(double x, double y, bool is_single) {

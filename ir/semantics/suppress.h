@@ -7,8 +7,8 @@ typedef enum ig_suppress_operand {
     IG_SUPPRESS_BOXES,
     IG_SUPPRESS_SCORES,
     IG_SUPPRESS_SHARE,
-    IG_SUPPRESS_MOST,
-    IG_SUPPRESS_LEAST, /* may be absent */
+    IG_SUPPRESS_MAX,
+    IG_SUPPRESS_MIN, /* may be absent */
     IG_SUPPRESS_OPERANDS,
 } ig_suppress_operand;
 

@@ -101,10 +101,10 @@ ig_dim ig_window_spread(ig_module *module, const ig_window_axis *axis) {
 
 /* ---- in numbers ---- */
 
-enum { PAD_MOST = 1 << 30 };
+enum { PAD_MAX = 1 << 30 };
 
 static bool is_modest(int64_t pad) {
-    return pad >= -PAD_MOST && pad <= PAD_MOST;
+    return pad >= -PAD_MAX && pad <= PAD_MAX;
 }
 
 /* The extent of result axis `d`; false on overflow. */
@@ -125,8 +125,8 @@ static bool find_extent(ig_window *w, uint32_t d, bool ceil_mode) {
         w->out[d] = ig_floor_div(last, stride) + 1;
     } else {
         int64_t count = ig_ceil_div(last, stride) + 1;
-        int64_t most = ig_ceil_div(w->in[d] + w->before[d], stride);
-        w->out[d] = count < most ? count : most;
+        int64_t max = ig_ceil_div(w->in[d] + w->before[d], stride);
+        w->out[d] = count < max ? count : max;
     }
     return true;
 }

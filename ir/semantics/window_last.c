@@ -49,12 +49,12 @@ static ig_status window_dims(const ig_op *op, const ig_window_slots *slots,
     const ig_type *x = ig_operand_type(op, 0);
     dims[0] = x->dims[0];
     for (uint32_t d = 0; d + 2 < x->rank; d++) {
-        int64_t least, most;
+        int64_t min, max;
         ig_window_axis axis = ig_window_axis_of(op, slots, d, x->dims[d + 1],
                                                 kernel[d]);
         dims[d + 1] = ig_window_count(module, &axis, false);
-        ig_dim_range(module, dims[d + 1], &least, &most);
-        if (most < 0) {
+        ig_dim_range(module, dims[d + 1], &min, &max);
+        if (max < 0) {
             return INFER_ERROR(op,
                                "operand 0 is %s: the windows do not fit its axis %u",
                                ig_operand_text(op, 0), d + 1);
@@ -256,9 +256,9 @@ static ig_status fold_windows(ig_eval *eval, const ig_op *op, fold *f, int64_t o
     if (out->count == 0) {
         return IG_OK;
     }
-    int64_t most = f->window.tap_count < f->window.in_count ? f->window.tap_count
-                                                            : f->window.in_count;
-    IG_TRY(ig_eval_scratch(eval, op, most, sizeof *f->taps, &f->taps));
+    int64_t max = f->window.tap_count < f->window.in_count ? f->window.tap_count
+                                                           : f->window.in_count;
+    IG_TRY(ig_eval_scratch(eval, op, max, sizeof *f->taps, &f->taps));
     ig_walk walk = { 0 };
     for (ig_walk_start(&walk, f->window.rank, f->window.out); walk.is_inside;
          ig_walk_next(&walk), place++) {

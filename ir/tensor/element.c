@@ -49,15 +49,15 @@ static const char *parse_int(const ig_dtype_info *info, ig_str text,
     if (!read_magnitude(digits, 10, &magnitude)) {
         return digits.size ? out_of_range : "is not an integer";
     }
-    uint64_t most = UINT64_MAX >> (64 - info->bits); /* of an unsigned type */
+    uint64_t max = UINT64_MAX >> (64 - info->bits); /* of an unsigned type */
     if (info->class == IG_SINT) {
-        most = (most >> 1) + is_negative;
+        max = (max >> 1) + is_negative;
     } else if (is_negative) {
-        most = 0;
+        max = 0;
     }
     uint64_t mask = UINT64_MAX >> (64 - info->bits);
     *out_bits = (is_negative ? 0 - magnitude : magnitude) & mask;
-    return magnitude <= most ? NULL : out_of_range;
+    return magnitude <= max ? NULL : out_of_range;
 }
 
 static const char *parse_float(ig_dtype dtype, ig_str text, uint64_t *out_bits) {

@@ -24,12 +24,12 @@ bool ig_rows_is_plain(ig_rows rows) {
 }
 
 bool ig_row_layout_of(ig_rows rows, unsigned bits, int64_t dim, ig_row_layout *out) {
-    enum { SIGN_AND_MORE = 7, MOST_BIAS = 126 };
+    enum { SIGN_AND_MORE = 7, MAX_BIAS = 126 };
     const ig_row_info *info = &ig_rows_formats[rows.format];
     int64_t factors = info->place ? 2 * (ig_dtypes[info->dtype].bits / 8) : 0, sum;
     bool is_float = rows.exponent_bits > 0;
     if (is_float && (bits != 8 || rows.exponent_bits > SIGN_AND_MORE ||
-                     rows.exponent_bias > MOST_BIAS || info->place)) {
+                     rows.exponent_bias > MAX_BIAS || info->place)) {
         return false;
     }
     if (dim < 0 || !ig_mul_i64(dim, (int64_t)bits, &sum) || !ig_add_i64(sum, 7, &sum)) {
@@ -40,7 +40,7 @@ bool ig_row_layout_of(ig_rows rows, unsigned bits, int64_t dim, ig_row_layout *o
         return false;
     }
     out->codes = info->place == IG_ROW_FRONT ? factors : 0;
-    out->factors = info->place == IG_ROW_BEHIND ? codes : 0;
+    out->factors = info->place == IG_ROW_AFTER ? codes : 0;
     out->stride = rows.stride ? (int64_t)rows.stride : out->bytes;
     return out->stride >= out->bytes;
 }
@@ -49,9 +49,9 @@ double ig_row_small_float(ig_rows rows, uint8_t code) {
     int mantissa_bits = 7 - rows.exponent_bits;
     int exponent = (code & 0x7f) >> mantissa_bits;
     int mantissa = code & ((1 << mantissa_bits) - 1);
-    int least = 1 - rows.exponent_bias; /* exponent of subnormals */
+    int min = 1 - rows.exponent_bias; /* exponent of subnormals */
     double value = exponent ? ldexp((1 << mantissa_bits) + mantissa,
                                     exponent - rows.exponent_bias - mantissa_bits)
-                            : ldexp(mantissa, least - mantissa_bits);
+                            : ldexp(mantissa, min - mantissa_bits);
     return code & 0x80 ? -value : value;
 }

@@ -23,7 +23,7 @@ typedef enum ig_row_format {
     IG_ROW_COUNT
 } ig_row_format;
 
-typedef enum ig_row_place { IG_ROW_NOWHERE, IG_ROW_FRONT, IG_ROW_BEHIND } ig_row_place;
+typedef enum ig_row_place { IG_ROW_NOWHERE, IG_ROW_FRONT, IG_ROW_AFTER } ig_row_place;
 
 typedef struct ig_row_info {
     const char *text;

@@ -85,12 +85,12 @@ static int64_t bits_to_i64(ig_dtype dtype, uint64_t bits) {
 
 int64_t ig_f64_to_i64(double value, unsigned bits) {
     assert(bits >= 1 && bits <= 64 && "an integer has 1 to 64 bits");
-    int64_t most = (int64_t)(UINT64_MAX >> (65 - bits));
+    int64_t max = (int64_t)(UINT64_MAX >> (65 - bits));
     double edge = ldexp(1.0, (int)bits - 1);
     if (isnan(value)) {
         return 0;
     }
-    return value >= edge ? most : value < -edge ? -most - 1 : (int64_t)value;
+    return value >= edge ? max : value < -edge ? -max - 1 : (int64_t)value;
 }
 
 uint64_t ig_f64_to_u64(double value, unsigned bits) {

@@ -37,10 +37,10 @@ ig_status ig_tensor_alloc(ig_arena *arena, ig_context *context, ig_dtype dtype,
         return report_error(context, IG_LIMIT, "a tensor has more than 32 dimensions");
     }
     int64_t count, bytes;
-    int64_t most = context ? context->limits.interpret_bytes
-                           : ig_limits_default.interpret_bytes;
+    int64_t max = context ? context->limits.interpret_bytes
+                          : ig_limits_default.interpret_bytes;
     if (!count_elements(rank, dims, &count) || !ig_dtype_bytes(dtype, count, &bytes) ||
-        bytes > most) {
+        bytes > max) {
         return context ? ig_error_limit(&context->diag, NULL, &context->limits,
                                         IG_LIMIT_interpret_bytes, "a tensor")
                        : IG_LIMIT;

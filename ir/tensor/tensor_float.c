@@ -53,8 +53,8 @@ static float float_of_bits(uint32_t bits) {
 enum { POWER_BIAS = 127 };
 
 static float widen_power(const narrow_format *format, uint32_t code) {
-    uint32_t least = 0x00400000; /* f32's subnormal 2^-127 */
-    return float_of_bits(code == format->nan ? 0x7fc00000 : code ? code << 23 : least);
+    uint32_t min = 0x00400000; /* f32's subnormal 2^-127 */
+    return float_of_bits(code == format->nan ? 0x7fc00000 : code ? code << 23 : min);
 }
 
 /* To the nearest, ties upwards, whatever the sign; between the least two the larger

@@ -175,8 +175,8 @@ static void put_graph_args(ig_printer *p, const ig_graph *graph) {
         }
         const ig_value *arg = graph->body.args[i];
         put_arg(p, arg, graph->arg_names ? graph->arg_names[i] : NULL);
-        uint32_t behind = count - graph->state_count - i; /* wraps at states */
-        if (behind - 1 < graph->opened_count) {
+        uint32_t after = count - graph->state_count - i; /* wraps at states */
+        if (after - 1 < graph->opened_count) {
             ig_put(p->out, " {opened}");
         }
         if (i + graph->state_count >= count) {

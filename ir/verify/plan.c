@@ -80,11 +80,11 @@ static bool row_span(const place *at, int64_t *out_span) {
 /* An extent that only the run knows is taken as at least one: a plan that is wrong for
  * every batch but the empty one is wrong. */
 static int64_t row_count(ig_verifier *v, const place *at) {
-    int64_t least = 1, most = 1;
+    int64_t min = 1, max = 1;
     if (at->type->rank) {
-        ig_dim_range(v->module, at->type->dims[0], &least, &most);
+        ig_dim_range(v->module, at->type->dims[0], &min, &max);
     }
-    return least < 1 && most >= 1 ? 1 : least;
+    return min < 1 && max >= 1 ? 1 : min;
 }
 
 /* Does b surely begin inside of a row of a? */

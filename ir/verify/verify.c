@@ -16,10 +16,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEFECTS_AT_MOST = 100, SHOWN_BYTES = 16 << 10, LINES_AROUND = 2 };
+enum { MAX_DEFECTS = 100, SHOWN_BYTES = 16 << 10, LINES_AROUND = 2 };
 
 void ig_verify_defect(ig_verifier *verifier, const ig_op *op, const char *format, ...) {
-    if (verifier->defects.count >= DEFECTS_AT_MOST) {
+    if (verifier->defects.count >= MAX_DEFECTS) {
         return;
     }
     char message[256];

@@ -180,7 +180,7 @@ static bool decide_lengths(decision *d, ig_dim first, ig_dim length, bool to_end
     return is_good == IG_YES || (is_good == IG_MAYBE && may_ask);
 }
 
-static bool is_at_least_zero(const decision *d, ig_dim dim) {
+static bool is_not_negative(const decision *d, ig_dim dim) {
     return ig_dim_less_equal(d->t->module, ig_dim_of(0), dim) == IG_YES;
 }
 
@@ -189,7 +189,7 @@ static bool decide_single(decision *d, const ig_number *begin, const ig_bound *e
     ig_number last = ig_bound_at_last(d->t, end);
     ig_dim past = is_end_of_ids(d, &last) ? id_count(d) : last.base;
     ig_dim length = ig_dim_sub(d->t->module, past, begin->base);
-    return !last.vector && is_at_least_zero(d, length) &&
+    return !last.vector && is_not_negative(d, length) &&
            decide_lengths(d, begin->base, length, false);
 }
 
@@ -198,14 +198,14 @@ static bool decide_single(decision *d, const ig_number *begin, const ig_bound *e
 static bool decide_fixed(decision *d, const ig_number *begin, const ig_bound *end) {
     ig_module *module = d->t->module;
     ig_dim length = ig_dim_sub(module, end->usual.base, begin->base);
-    if (last_of(d->row) != IG_LAST_offset || !is_at_least_zero(d, begin->base)) {
+    if (last_of(d->row) != IG_LAST_offset || !is_not_negative(d, begin->base)) {
         return false;
     }
     if (is_equal(d, d->t->count, ig_dim_of(1))) {
         return decide_single(d, begin, end);
     }
     if (end->usual.vector || !is_equal(d, begin->step, length) ||
-        !is_equal(d, end->usual.step, length) || !is_at_least_zero(d, length) ||
+        !is_equal(d, end->usual.step, length) || !is_not_negative(d, length) ||
         (end->has_last && end->last.vector)) {
         return false;
     }

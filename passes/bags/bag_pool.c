@@ -234,13 +234,13 @@ static bool row_of_if(const ig_trips *t, const ig_op *op, uint32_t depth,
         return false;
     }
     ig_trip_test_branches(&test, op, 0, &yes, &no);
-    if (test.asks == IG_ASKS_NOTHING) {
+    if (test.kind == IG_TRIP_TEST_NONE) {
         return read_row(t, yes, depth + 1, out);
     }
-    if (test.asks == IG_ASKS_EMPTY) {
+    if (test.kind == IG_TRIP_TEST_EMPTY) {
         return join_empty(t, &test, yes, no, depth, out);
     }
-    return test.asks == IG_ASKS_LAST && join_last(t, yes, no, depth, out);
+    return test.kind == IG_TRIP_TEST_LAST && join_last(t, yes, no, depth, out);
 }
 
 /* ---- the whole ---- */

@@ -315,10 +315,10 @@ static bool rows_of_if(const ig_trips *t, const ig_op *op, uint32_t depth,
         return false;
     }
     ig_trip_test_branches(&test, op, 0, &yes, &no);
-    if (test.asks == IG_ASKS_NOTHING) {
+    if (test.kind == IG_TRIP_TEST_NONE) {
         return read_rows(t, yes, depth + 1, out);
     }
-    if (test.asks != IG_ASKS_LAST || !read_rows(t, yes, depth + 1, &last) ||
+    if (test.kind != IG_TRIP_TEST_LAST || !read_rows(t, yes, depth + 1, &last) ||
         !read_rows(t, no, depth + 1, out) || !ig_bag_rows_share(&last, out)) {
         return false;
     }

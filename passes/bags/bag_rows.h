@@ -48,15 +48,15 @@ typedef struct ig_bag_row {
 } ig_bag_row;
 
 /* The property of a trip that the condition of an if tests. */
-typedef enum ig_trip_asks {
-    IG_ASKS_OTHER,   /* not understood */
-    IG_ASKS_NOTHING, /* it is known */
-    IG_ASKS_EMPTY,   /* has it no positions? */
-    IG_ASKS_LAST     /* is it the last? */
-} ig_trip_asks;
+typedef enum ig_trip_test_kind {
+    IG_TRIP_TEST_OTHER, /* not understood */
+    IG_TRIP_TEST_NONE,  /* it is known */
+    IG_TRIP_TEST_EMPTY, /* has it no positions? */
+    IG_TRIP_TEST_LAST   /* is it the last? */
+} ig_trip_test_kind;
 
 typedef struct ig_trip_test {
-    ig_trip_asks asks;
+    ig_trip_test_kind kind;
     bool is_not;     /* the contrary */
     ig_positions at; /* which there may be none of */
 } ig_trip_test;

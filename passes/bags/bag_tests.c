@@ -3,7 +3,7 @@
 #include "passes/bags/bag_rows.h"
 
 static ig_trip_test known_test(bool truth) {
-    return (ig_trip_test){ .asks = IG_ASKS_NOTHING, .is_not = !truth };
+    return (ig_trip_test){ .kind = IG_TRIP_TEST_NONE, .is_not = !truth };
 }
 
 /* The list, made in the trip, whose extent is this symbol. */
@@ -50,7 +50,7 @@ static bool ask_kept(const ig_trips *t, const ig_op *eq, ig_trip_test *out) {
         ig_kept kept;
         if (list && is_zero(eq->operands[1 - i].value) &&
             ig_kept_positions(t, list, &kept)) {
-            out->asks = IG_ASKS_EMPTY;
+            out->kind = IG_TRIP_TEST_EMPTY;
             out->at = kept.at;
             return true;
         }
@@ -75,7 +75,7 @@ static bool ask_last(const ig_trips *t, const ig_number *a, const ig_number *b) 
 
 static bool ask_positions(const ig_trips *t, const ig_number *begin,
                           const ig_number *end, ig_trip_test *out) {
-    out->asks = IG_ASKS_EMPTY;
+    out->kind = IG_TRIP_TEST_EMPTY;
     out->at = (ig_positions){ .is_cut = true, .padding = IG_NO_PADDING };
     return ig_trips_bound(t, begin, &out->at.begin) &&
            ig_trips_bound(t, end, &out->at.end);
@@ -91,7 +91,7 @@ static bool read_eq(const ig_trips *t, const ig_op *eq, ig_trip_test *out) {
         return false;
     }
     if (ask_last(t, &a, &b)) {
-        out->asks = IG_ASKS_LAST;
+        out->kind = IG_TRIP_TEST_LAST;
         return true;
     }
     return ask_positions(t, &a, &b, out);
@@ -122,7 +122,7 @@ static bool read_less(const ig_trips *t, const ig_less *less, ig_trip_test *out)
 }
 
 ig_trip_test ig_trip_test_read(const ig_trips *t, ig_value *condition) {
-    ig_trip_test test = { .asks = IG_ASKS_OTHER };
+    ig_trip_test test = { .kind = IG_TRIP_TEST_OTHER };
     bool is_not = false, truth;
     ig_less less;
     if (ig_value_truth(condition, &truth)) {
@@ -131,7 +131,7 @@ ig_trip_test ig_trip_test_read(const ig_trips *t, ig_value *condition) {
     ig_value *value = ig_value_before_views(condition);
     if (ig_value_less(value, &less)) {
         bool is_read = read_less(t, &less, &test);
-        return is_read ? test : (ig_trip_test){ .asks = IG_ASKS_OTHER };
+        return is_read ? test : (ig_trip_test){ .kind = IG_TRIP_TEST_OTHER };
     }
     while (ig_def(value, IG_OP_not)) {
         is_not = !is_not;
@@ -139,7 +139,7 @@ ig_trip_test ig_trip_test_read(const ig_trips *t, ig_value *condition) {
     }
     const ig_op *eq = ig_def(value, IG_OP_eq), *ne = ig_def(value, IG_OP_ne);
     if ((!eq && !ne) || !read_eq(t, eq ? eq : ne, &test)) {
-        return (ig_trip_test){ .asks = IG_ASKS_OTHER };
+        return (ig_trip_test){ .kind = IG_TRIP_TEST_OTHER };
     }
     test.is_not = is_not != (ne != NULL);
     return test;

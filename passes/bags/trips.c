@@ -99,7 +99,7 @@ static ig_dim at_last(const ig_trips *t, ig_dim base, ig_dim step) {
     return ig_dim_add(t->module, base, ig_dim_mul(t->module, step, trips));
 }
 
-static bool is_at_least(const ig_module *module, ig_dim min, ig_dim dim) {
+static bool is_not_below(const ig_module *module, ig_dim min, ig_dim dim) {
     return ig_dim_less_equal(module, min, dim) == IG_YES;
 }
 
@@ -107,9 +107,9 @@ static bool is_at_least(const ig_module *module, ig_dim min, ig_dim dim) {
 static bool is_inside(const ig_trips *t, const ig_number *index, ig_dim extent) {
     ig_dim past = ig_dim_add(t->module, at_last(t, index->base, index->step),
                              ig_dim_of(1));
-    return !index->vector && is_at_least(t->module, ig_dim_of(0), index->base) &&
-           is_at_least(t->module, ig_dim_of(0), index->step) &&
-           is_at_least(t->module, past, extent);
+    return !index->vector && is_not_below(t->module, ig_dim_of(0), index->base) &&
+           is_not_below(t->module, ig_dim_of(0), index->step) &&
+           is_not_below(t->module, past, extent);
 }
 
 typedef bool (*read_fn)(const ig_trips *t, const ig_op *op, uint32_t depth,
@@ -324,8 +324,8 @@ static bool count_until(ig_trips *t, const ig_op *loop) {
     ig_dim from = ig_dim_sub(t->module, next.base, ig_dim_of(1));
     t->count = ig_dim_sub(t->module, bound.base, from);
     if (ig_value_truth(start, &is_true)) {
-        return is_true ? is_at_least(t->module, ig_dim_of(1), t->count)
-                       : is_at_least(t->module, t->count, ig_dim_of(0));
+        return is_true ? is_not_below(t->module, ig_dim_of(1), t->count)
+                       : is_not_below(t->module, t->count, ig_dim_of(0));
     }
     ig_number start_bound;
     return ig_value_less(start, &less) && !less.or_equal &&

@@ -19,7 +19,7 @@ static bool is_int_vector(const ig_value *value) {
            ig_dtype_is_int((ig_dtype)value->type->dtype);
 }
 
-static bool is_at_most(const ig_trips *t, ig_dim a, ig_dim b) {
+static bool is_not_above(const ig_trips *t, ig_dim a, ig_dim b) {
     return ig_dim_less_equal(t->module, a, b) == IG_YES;
 }
 
@@ -80,15 +80,15 @@ static bool trace_concat(const ig_trips *t, const ig_op *op, ig_bound *out) {
         ig_value *part = op->operands[i].value;
         ig_dim past = ig_dim_add(t->module, first, part->type->dims[0]);
         ig_dim base = ig_dim_sub(t->module, n->base, first);
-        if (is_at_most(t, first, n->base) &&
-            is_at_most(t, ig_dim_add(t->module, last, ig_dim_of(1)), past)) {
+        if (is_not_above(t, first, n->base) &&
+            is_not_above(t, ig_dim_add(t->module, last, ig_dim_of(1)), past)) {
             *n = (ig_number){ part, base, n->step };
             return true;
         }
         bool is_split = !out->has_last && i + 1 < op->operand_count &&
-                        is_at_most(t, first, n->base) &&
-                        is_at_most(t, ig_dim_add(t->module, but_last, ig_dim_of(1)),
-                                   past) &&
+                        is_not_above(t, first, n->base) &&
+                        is_not_above(t, ig_dim_add(t->module, but_last, ig_dim_of(1)),
+                                     past) &&
                         ig_dim_equal(t->module, last, past) == IG_YES;
         if (is_split) {
             out->has_last = true;
@@ -137,8 +137,8 @@ static bool trace_scatter(const ig_trips *t, const ig_op *op, ig_bound *out) {
     }
     ig_dim last = last_index(t, &out->usual);
     bool is_met = ig_dim_equal(t->module, last, at) == IG_YES;
-    bool is_before = is_at_most(t, ig_dim_add(t->module, last, ig_dim_of(1)), at);
-    bool moves = is_at_most(t, ig_dim_of(1), out->usual.step);
+    bool is_before = is_not_above(t, ig_dim_add(t->module, last, ig_dim_of(1)), at);
+    bool moves = is_not_above(t, ig_dim_of(1), out->usual.step);
     if ((!is_met && !is_before) || (is_met && (out->has_last || !moves))) {
         return false;
     }

@@ -208,8 +208,8 @@ static ig_value *reduce_with_known_axes(ig_builder *b, ig_op *op) {
     ig_reduce_attrs attrs = { .op = (int)ig_attr_int(op, IG_reduce_op, 0),
                               .keep = ig_attr_int(op, IG_reduce_keep, 0) != 0,
                               .noop_if_empty = is_noop,
-                              .empty_zero =
-                                  ig_attr_int(op, IG_reduce_empty_zero, 0) != 0 };
+                              .empty_zero = ig_attr_int(op, IG_reduce_empty_zero, 0) !=
+                                            0 };
     if (list.count || is_noop) {
         attrs.axes = (ig_ints){ axes, list.count };
     }
@@ -234,9 +234,9 @@ static bool is_copied(const ig_op *expand, uint32_t d) {
     const ig_type *from = ig_op_operand(expand, 0)->type;
     const ig_type *to = expand->results[0].type;
     uint32_t added = to->rank - from->rank;
-    int64_t least, most;
-    ig_dim_range(ig_op_module(expand), to->dims[d], &least, &most);
-    return least >= 1 && !ig_dim_is(to->dims[d], 1) &&
+    int64_t min, max;
+    ig_dim_range(ig_op_module(expand), to->dims[d], &min, &max);
+    return min >= 1 && !ig_dim_is(to->dims[d], 1) &&
            (d < added || ig_dim_is(from->dims[d - added], 1));
 }
 

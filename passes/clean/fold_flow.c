@@ -200,8 +200,8 @@ static bool is_small(const ig_tensor *tensor) {
            ig_dtype_bytes(tensor->dtype, tensor->count, &bytes) && bytes <= BYTES_MAX;
 }
 
-static void lower_limit(int64_t *limit, int64_t most) {
-    *limit = *limit < most ? *limit : most;
+static void lower_limit(int64_t *limit, int64_t max) {
+    *limit = *limit < max ? *limit : max;
 }
 
 static bool run_copy(flow *f, copying *c, ig_value *result, ig_tensor *out) {

@@ -166,11 +166,11 @@ static void check_bound(void *user, uint32_t symbol) {
  * the longer is expressed by the shorter. */
 static bool is_value_of(unifier *u, const ig_symbol *symbol, ig_dim other) {
     solver bound = { .u = u, .is_solved = true };
-    int64_t low, high, least;
+    int64_t low, high, min;
     ig_dim_visit_symbols(u->module, other, check_bound, &bound);
     ig_dim_range(u->module, other, &low, &high);
     return bound.is_solved && ig_dim_is_polynomial(u->module, other) &&
-           ig_dim_evaluate(u->module, other, u->zeros, &least) && least >= 0 &&
+           ig_dim_evaluate(u->module, other, u->zeros, &min) && min >= 0 &&
            symbol->multiple == 1 && low >= symbol->min && high <= symbol->max;
 }
 
@@ -199,7 +199,7 @@ static bool solve_equality(unifier *u, ig_dim left, ig_dim right) {
 }
 
 /* A lower bound: roundings and clamps below it simplify. */
-static bool take_least(unifier *u, const ig_op *guard) {
+static bool take_min(unifier *u, const ig_op *guard) {
     ig_dim left = guard->attrs[IG_guard_left].as.dim,
            dim = guard->attrs[IG_guard_right].as.dim;
     ig_symbol *symbol = ig_dim_as_symbol(u->module, dim);
@@ -215,7 +215,7 @@ static bool take_least(unifier *u, const ig_op *guard) {
 
 static bool use_guard(unifier *u, const ig_op *guard) {
     if (ig_attr_int(guard, IG_guard_test, 0) != 0) {
-        return take_least(u, guard);
+        return take_min(u, guard);
     }
     ig_dim left = ig_dim_substitute(u->module, guard->attrs[IG_guard_left].as.dim,
                                     u->by.by_symbol);

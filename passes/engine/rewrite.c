@@ -201,7 +201,7 @@ static void index_rules(rewriter *w) {
     }
 }
 
-static size_t most_fired(const rewriter *w) {
+static size_t max_fired(const rewriter *w) {
     size_t max = 0;
     for (size_t i = 1; i < w->rule_count; i++) {
         max = w->fired[i] > w->fired[max] ? i : max;
@@ -232,7 +232,7 @@ static ig_status run_rules(rewriter *w) {
             return ig_error(&context->diag, IG_INTERNAL,
                             ig_op_location(w->graph->body.first),
                             "rewriting never ends; rule %s of pass %s fired most often",
-                            w->rules[most_fired(w)].name, w->run->pass);
+                            w->rules[max_fired(w)].name, w->run->pass);
         }
     }
     return IG_OK;

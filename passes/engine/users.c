@@ -60,16 +60,16 @@ static bool is_needed_ahead(const ig_map *ahead, const ig_op *op) {
     return false;
 }
 
-void ig_sink_behind(ig_arena *arena, ig_op *op) {
+void ig_sink_after(ig_arena *arena, ig_op *op) {
     ig_map ahead; /* ops that stay in front, and `op` */
-    ig_op *behind = op->next;
+    ig_op *after = op->next;
     ig_map_init(&ahead, arena);
     ig_map_set_id(&ahead, IG_MAP_PTR(op), op);
     for (ig_op *at = op->prev, *before; at; at = before) {
         before = at->prev;
         if (may_sink(at) && !is_needed_ahead(&ahead, at)) {
-            ig_op_move(at, at->block, behind);
-            behind = at;
+            ig_op_move(at, at->block, after);
+            after = at;
         } else {
             ig_map_set_id(&ahead, IG_MAP_PTR(at), at);
         }

@@ -10,6 +10,6 @@
  * bodies, of those 0, `step`, 2 * `step` …; NULL: none does. */
 ig_op *ig_first_user(ig_arena *arena, const ig_op *op, uint32_t step);
 /* Ops before `op` that compute, and that only ops after it need, go after it. */
-void ig_sink_behind(ig_arena *arena, ig_op *op);
+void ig_sink_after(ig_arena *arena, ig_op *op);
 
 #endif

@@ -109,9 +109,9 @@ static ig_value *settle_offsets(const ig_bag_list *f, ig_value *offsets) {
         return offsets;
     }
     if (ig_bag_attrs_of(f->op).offsets == IG_OFFSETS_slice) {
-        ig_value *is_behind = ig_expr_with_integer(e, IG_OP_lt, offsets, 0);
+        ig_value *is_after = ig_expr_with_integer(e, IG_OP_lt, offsets, 0);
         ig_value *moved = ig_build_add(e, offsets, number_of(f, f->count));
-        offsets = ig_build_where(e, is_behind, moved, offsets);
+        offsets = ig_build_where(e, is_after, moved, offsets);
     }
     offsets = ig_build_max(e, offsets, ig_expr_integer(e, IG_DT_i64, 0));
     offsets = ig_build_min(e, offsets, number_of(f, f->count));

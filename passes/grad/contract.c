@@ -140,10 +140,10 @@ static ig_value *reduce_prod(reduction *r) {
     ig_cumulate_attrs before = { .op = IG_CUMULATE_prod,
                                  .axis = kept,
                                  .exclusive = true };
-    ig_cumulate_attrs behind = before;
-    behind.reverse = true;
+    ig_cumulate_attrs after = before;
+    after.reverse = true;
     ig_value *others = ig_build_cumulate(e, line, before);
-    others = ig_build_mul(e, others, ig_build_cumulate(e, line, behind));
+    others = ig_build_mul(e, others, ig_build_cumulate(e, line, after));
     others = ig_expr_reshape(e, others, rank, moved->type->dims);
     return ig_build_mul(e, ig_expr_transpose(e, others, back), r->dy);
 }

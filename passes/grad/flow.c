@@ -64,14 +64,14 @@ static void fill_side(ig_grad *g, const ig_block *from, ig_block *to,
     ig_value **ys = IG_NEW_ARRAY(g->walk->arena, ig_value *, count);
     ig_value **seeds = IG_NEW_ARRAY(g->walk->arena, ig_value *, count);
     ig_value **out = IG_NEW_ARRAY(g->walk->arena, ig_value *, outside->count);
-    ig_builder behind = *e->builder;
+    ig_builder after = *e->builder;
     ig_block_inline(from, to, NULL, NULL, ys);
     for (uint32_t i = 0; i < count; i++) {
         seeds[i] = ig_grad_of_result(g, i);
     }
     *e->builder = ig_builder_at_end(to);
-    e->builder->loc = behind.loc;
-    e->builder->origins = behind.origins;
+    e->builder->loc = after.loc;
+    e->builder->origins = after.origins;
     ig_reverse_call call = { .block = to,
                              .last = to->last,
                              .ys = ys,
@@ -87,7 +87,7 @@ static void fill_side(ig_grad *g, const ig_block *from, ig_block *to,
         ig_make_yield(e->builder, out, outside->count);
     }
     g->walk->status = g->walk->status == IG_OK ? status : g->walk->status;
-    *e->builder = behind;
+    *e->builder = after;
 }
 
 void ig_grad_if(ig_grad *g) {
@@ -317,10 +317,10 @@ static ig_op *go_back(round_trip *t, ig_value *const *dys) {
         operands[2 + k] = is_sum || !dys[number] ? ig_grad_zeros(e, types[k])
                                                  : dys[number];
     }
-    ig_builder behind = *e->builder;
+    ig_builder after = *e->builder;
     ig_op *back = ig_expr_open_loops(e, operands, 2 + count, types, 0);
     fill_trip(t, dys);
-    *e->builder = behind;
+    *e->builder = after;
     return back;
 }
 

@@ -30,16 +30,16 @@ ig_gemm_shape ig_gemm_quad_shape_of(const ig_target *target) {
     ig_gemm_shape shape = ig_gemm_shape_of(target);
     uint32_t columns = shape.vectors * shape.panels;
     uint32_t widened = 2 * columns + 2 + 1; /* the columns, a row, a product */
-    uint32_t most = (target->vector_registers - widened) / columns;
-    shape.rows = target->has_vnni || shape.rows < most ? shape.rows : most;
+    uint32_t max = (target->vector_registers - widened) / columns;
+    shape.rows = target->has_vnni || shape.rows < max ? shape.rows : max;
     return shape;
 }
 
 ig_gemm_shape ig_gemm_chain_shape_of(const ig_target *target) {
     ig_gemm_shape shape = ig_gemm_shape_of(target);
     uint32_t columns = shape.vectors * shape.panels;
-    uint32_t most = (target->vector_registers - columns - 2) / (2 * columns);
-    shape.rows = shape.rows < most ? shape.rows : most;
+    uint32_t max = (target->vector_registers - columns - 2) / (2 * columns);
+    shape.rows = shape.rows < max ? shape.rows : max;
     return shape;
 }
 
@@ -147,7 +147,7 @@ static bool is_known(const ig_gemm_tile *tiles, uint32_t count, ig_gemm_tile til
 }
 
 uint32_t ig_gemm_tiles(const ig_target *target, const int64_t shape[3],
-                       ig_gemm_tile out[IG_GEMM_MOST_TILES]) {
+                       ig_gemm_tile out[IG_GEMM_MAX_TILES]) {
     assert(shape[0] > 0 && shape[2] > 0 && "a product with elements");
     int64_t max = IG_GEMM_TILE_COLUMNS / IG_PANEL;
     int64_t panels = ceil_div(shape[2], IG_PANEL);
@@ -163,7 +163,7 @@ uint32_t ig_gemm_tiles(const ig_target *target, const int64_t shape[3],
             }
             tile.block_rows = block_rows_of(target, shape, rows);
             highest = highest ? highest : tile.block_rows;
-            if (2 * tile.block_rows > highest && count < IG_GEMM_MOST_TILES &&
+            if (2 * tile.block_rows > highest && count < IG_GEMM_MAX_TILES &&
                 !is_known(out, count, tile)) {
                 out[count++] = tile;
             }

@@ -62,11 +62,11 @@ typedef struct ig_gemm_tile {
     bool is_pick;
 } ig_gemm_tile;
 
-enum { IG_GEMM_MOST_TILES = 128 };
+enum { IG_GEMM_MAX_TILES = 128 };
 
 /* Tiles that a product [m, k] x [k, n] can be made of; returns their number.  Exactly
  * one of them is the pick.  Blocks much lower than registers allow are left out. */
 uint32_t ig_gemm_tiles(const ig_target *target, const int64_t shape[3],
-                       ig_gemm_tile out[IG_GEMM_MOST_TILES]);
+                       ig_gemm_tile out[IG_GEMM_MAX_TILES]);
 
 #endif

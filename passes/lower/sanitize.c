@@ -592,16 +592,16 @@ static ig_dim bytes_of(ig_module *module, ig_dim elements, ig_dtype dtype) {
 static reach reach_of_view(ig_module *module, const ig_type *type,
                            const ig_dim *strides) {
     ig_dim zero = ig_dim_of(0), one = ig_dim_of(1);
-    ig_dim front = zero, behind = one, any = one;
+    ig_dim front = zero, after = one, any = one;
     for (uint32_t d = 0; d < type->rank; d++) {
         ig_dim last = ig_dim_max(module, ig_dim_sub(module, type->dims[d], one), zero);
         ig_dim step = ig_dim_mul(module, last, strides[d]);
         ig_dim back = ig_dim_min(module, step, zero);
         front = ig_dim_sub(module, front, back);
-        behind = ig_dim_add(module, behind, ig_dim_sub(module, step, back));
+        after = ig_dim_add(module, after, ig_dim_sub(module, step, back));
         any = ig_dim_mul(module, any, ig_dim_min(module, type->dims[d], one));
     }
-    ig_dim all = ig_dim_mul(module, ig_dim_add(module, front, behind), any);
+    ig_dim all = ig_dim_mul(module, ig_dim_add(module, front, after), any);
     return (reach){ bytes_of(module, front, (ig_dtype)type->dtype),
                     bytes_of(module, all, (ig_dtype)type->dtype) };
 }

@@ -758,7 +758,7 @@ ig_status ig_pass_bufferise(ig_pass_run *run, ig_graph *graph) {
     ig_map_init(&s.bound, s.arena);
     ig_map_init(&s.steps, s.arena);
     ig_map_init(&s.renewed, s.arena);
-    ig_map_init(&s.behind, s.arena);
+    ig_map_init(&s.after, s.arena);
     IG_TRY(place_arguments(&s));
     ig_buffers_note_order(&s);
     IG_TRY(ig_bufferise_block(&s, &graph->body));

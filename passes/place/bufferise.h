@@ -19,7 +19,7 @@ typedef struct ig_buffers {
     ig_map numbers; /* op -> its number in order of execution */
     ig_map steps;   /* branches and loops that this pass has made */
     ig_map renewed; /* results in place that others read -> the argument */
-    ig_map behind;  /* ops that need one of these: they come after commit */
+    ig_map after;   /* ops that need one of these: they come after commit */
 } ig_buffers;
 
 /* ---- bufferise.c ---- */

@@ -488,7 +488,7 @@ static void offer_renewed(buffers *s, const ig_op *ret) {
         ig_map_init(&s->renewed, s->arena);
         return;
     }
-    s->behind = seen;
+    s->after = seen;
     for (uint32_t i = 0; i < ret->operand_count; i++) {
         ig_value *value = ret->operands[i].value;
         if (is_renewed(s, value)) {
@@ -581,7 +581,7 @@ static bool reads_moved(const ig_map *moved, const ig_op *op) {
 
 /* Every op that writes a target or needs a value written there, in its order, to the
  * end of the block.  An op's replacement comes before it. */
-static void move_behind(const buffers *s, ig_op *ret) {
+static void move_after(const buffers *s, ig_op *ret) {
     ig_block *block = ret->block;
     IG_VEC(ig_op *) all = { 0 }, made = { 0 };
     ig_map moved;
@@ -591,10 +591,10 @@ static void move_behind(const buffers *s, ig_op *ret) {
             IG_PUSH(s->arena, &made, op);
             continue;
         }
-        bool is_behind = op != ret && ig_map_get_id(&s->behind, IG_MAP_PTR(op));
+        bool is_after = op != ret && ig_map_get_id(&s->after, IG_MAP_PTR(op));
         for (size_t i = 0; i < made.count; i++) {
             ig_op *m = made.items[i];
-            bool is_part = is_behind && is_movable(m);
+            bool is_part = is_after && is_movable(m);
             if (is_writer(s, m) || is_part || reads_moved(&moved, m)) {
                 IG_PUSH(s->arena, &all, m);
             }
@@ -627,7 +627,7 @@ ig_status ig_bufferise_in_place(buffers *s, ig_op *ret) {
     }
     ig_expr e = ig_expr_of(&b);
     (void)ig_build_commit(&e);
-    move_behind(s, ret);
+    move_after(s, ret);
     for (uint32_t i = 0; i < ret->operand_count; i++) {
         ig_value *arg = target_of(s, ret, i);
         if (arg && from[i]->root != arg) {

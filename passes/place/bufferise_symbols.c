@@ -92,13 +92,13 @@ static bool is_view(const ig_op *op) {
 }
 
 /* Is the op after commit, also where the text has it before? */
-static bool is_moved_behind(ig_buffers *s, const ig_op *op) {
-    bool is_behind = ig_map_get_id(&s->behind, IG_MAP_PTR(op)) != NULL;
+static bool is_moved_after(ig_buffers *s, const ig_op *op) {
+    bool is_after = ig_map_get_id(&s->after, IG_MAP_PTR(op)) != NULL;
     for (uint32_t i = 0; i < op->result_count; i++) {
         const ig_place *to = ig_map_get_id(&s->wanted, IG_MAP_PTR(&op->results[i]));
-        is_behind = is_behind || (to && !to->root->def); /* an argument is written */
+        is_after = is_after || (to && !to->root->def); /* an argument is written */
     }
-    return is_behind;
+    return is_after;
 }
 
 /* Do all reads of the value, `allowed` ones by `last` among them, come before number
@@ -114,7 +114,7 @@ static bool reads_end(ig_buffers *s, const ig_value *value, uintptr_t number,
         if (user == last) {
             reads++;
         } else if (at == 0 || at > number || is_exchange || /* that goes on reading */
-                   is_moved_behind(s, user)) {
+                   is_moved_after(s, user)) {
             return false;
         } else if (is_view(user) && !reads_end(s, user->results, number, last, 0)) {
             return false;

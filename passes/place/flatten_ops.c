@@ -471,8 +471,8 @@ static ig_value *lengths_of(ig_expr *e, ig_dim extent, ig_value *sizes) {
     sizes = ig_expr_cast(e, sizes, IG_DT_i64);
     if (sizes->type->rank == 1) {
         ig_value *sum = ig_expr_reduce_axis(e, IG_REDUCE_sum, sizes, 0, false);
-        ig_value *least = ig_expr_reduce_axis(e, IG_REDUCE_min, sizes, 0, false);
-        ig_value *ends[] = { as_vector(e, sum), as_vector(e, least) };
+        ig_value *min = ig_expr_reduce_axis(e, IG_REDUCE_min, sizes, 0, false);
+        ig_value *ends[] = { as_vector(e, sum), as_vector(e, min) };
         ig_expr_bind_dims(e, ig_expr_concat(e, 0, ends, 2), 2, from_data, found);
         ig_expr_guard_equal(e, found[0], extent,
                             "the sizes of pieces do not add up to the extent");

@@ -85,9 +85,9 @@ ig_place *ig_place_transpose(ig_arena *arena, const ig_place *place,
  * several such axes only the first (`ends`) does, or the offset would leave the
  * buffer. */
 static ig_dim place_start(ig_module *module, ig_dim start, ig_dim size, bool *ends) {
-    int64_t least, most;
-    ig_dim_range(module, size, &least, &most);
-    if (ig_dim_is(start, 0) || least > 0) {
+    int64_t min, max;
+    ig_dim_range(module, size, &min, &max);
+    if (ig_dim_is(start, 0) || min > 0) {
         return start;
     }
     bool is_second = *ends;

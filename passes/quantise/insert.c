@@ -48,7 +48,7 @@ static ig_value *smooth_value(ig_expr *e, const ig_quant_activation *activation,
 
 static ig_quant_params quant_of(ig_expr *e, const ig_quant_activation *activation) {
     const ig_quant_grid *grid = &activation->grid;
-    bool is_signed = grid->least < 0;
+    bool is_signed = grid->min < 0;
     ig_quant_params q = { .axis = -1 };
     q.scale = ig_expr_constant(e, "scale", IG_DT_f32, 0, NULL, &grid->scale);
     if (!is_signed) {
@@ -63,7 +63,7 @@ static ig_value *round_value(ig_quant_inserter *in, ig_expr *e, uint32_t number,
     const ig_quant_activation *activation = &in->plan->activations.items[number];
     if (!in->rounded[number]) {
         ig_quant_params q = quant_of(e, activation);
-        ig_dtype to = activation->grid.least < 0 ? IG_DT_i8 : IG_DT_u8;
+        ig_dtype to = activation->grid.min < 0 ? IG_DT_i8 : IG_DT_u8;
         x = smooth_value(e, activation, x);
         x = ig_compose_quantize(e, x, &q, to, IG_ROUNDING_divide);
         in->rounded[number] = ig_compose_dequantize(e, x, &q, IG_DT_f32);

@@ -45,7 +45,7 @@ typedef struct ig_quant_options {
 /* Real numbers low … high, which hold 0, as integers. */
 typedef struct ig_quant_grid {
     float scale;
-    int32_t zero, least, most;
+    int32_t zero, min, max;
 } ig_quant_grid;
 
 /* Counts of values in equal bins between low and high. */
@@ -103,7 +103,7 @@ void ig_quant_choose_range(const ig_quant_options *options, const ig_histogram *
                            double *low, double *high);
 /* Integers least … most for low … high; 0 is one of them exactly.  Symmetric: around
  * zero point 0.  The scale is a normal number, whatever low and high are. */
-ig_quant_grid ig_quant_grid_of(double low, double high, int32_t least, int32_t most,
+ig_quant_grid ig_quant_grid_of(double low, double high, int32_t min, int32_t max,
                                bool is_symmetric);
 ig_quant_grid ig_quant_grid_of_values(const ig_quant_options *options, double low,
                                       double high);

@@ -16,23 +16,23 @@
 #include <math.h>
 #include <string.h>
 
-enum { SHARES = 100, LEAST_SHARE = 10, LEVELS = 255 };
+enum { SHARES = 100, MIN_SHARE = 10, LEVELS = 255 };
 
 /* ---- grids ---- */
 
-ig_quant_grid ig_quant_grid_of(double low, double high, int32_t least, int32_t most,
+ig_quant_grid ig_quant_grid_of(double low, double high, int32_t min, int32_t max,
                                bool is_symmetric) {
-    assert(least < most && "a grid has steps");
-    ig_quant_grid grid = { .least = least, .most = most };
+    assert(min < max && "a grid has steps");
+    ig_quant_grid grid = { .min = min, .max = max };
     low = fmin(low, 0);
     high = fmax(high, 0);
-    double steps = is_symmetric ? most : (double)most - least;
+    double steps = is_symmetric ? max : (double)max - min;
     double range = is_symmetric ? fmax(-low, high) : high - low;
     double scale = fmin(range / steps, FLT_MAX);
     grid.scale = range > 0 ? (float)fmax(scale, FLT_MIN) : 1;
     if (!is_symmetric) {
-        double zero = nearbyint(least - low / (double)grid.scale);
-        grid.zero = (int32_t)fmin(fmax(zero, least), most);
+        double zero = nearbyint(min - low / (double)grid.scale);
+        grid.zero = (int32_t)fmin(fmax(zero, min), max);
     }
     return grid;
 }
@@ -46,7 +46,7 @@ ig_quant_grid ig_quant_grid_of_values(const ig_quant_options *options, double lo
 
 int32_t ig_quant_code(const ig_quant_grid *grid, double x) {
     double code = nearbyint(x / (double)grid->scale) + grid->zero;
-    return (int32_t)fmin(fmax(code, grid->least), grid->most);
+    return (int32_t)fmin(fmax(code, grid->min), grid->max);
 }
 
 /* ---- percentile ---- */
@@ -100,22 +100,22 @@ static double square_error(const ig_quant_options *options, const ig_histogram *
 static void shrink_ends(const ig_quant_options *options, const ig_histogram *h,
                         const bool moves[2], double *low, double *high) {
     double from[2] = { *low, *high };
-    double least = square_error(options, h, *low, *high);
-    for (int share = SHARES - 1; share >= LEAST_SHARE; share--) {
+    double min = square_error(options, h, *low, *high);
+    for (int share = SHARES - 1; share >= MIN_SHARE; share--) {
         double part = (double)share / SHARES;
         double ends[2] = { moves[0] ? from[0] * part : from[0],
                            moves[1] ? from[1] * part : from[1] };
         double error = square_error(options, h, ends[0], ends[1]);
-        if (error < least) {
-            least = error;
+        if (error < min) {
+            min = error;
             *low = ends[0];
             *high = ends[1];
         }
     }
 }
 
-static void keep_least_error(const ig_quant_options *options, const ig_histogram *h,
-                             double *low, double *high) {
+static void keep_min_error(const ig_quant_options *options, const ig_histogram *h,
+                           double *low, double *high) {
     static const bool both[] = { true, true }, first[] = { true, false },
                       second[] = { false, true };
     shrink_ends(options, h, both, low, high);
@@ -169,11 +169,11 @@ static double lost_of_window(const ig_histogram *h, int first, int last) {
 
 static void keep_entropy(const ig_histogram *all, double *low, double *high) {
     ig_histogram without = *all, *h = &without;
-    double width = bin_width(h), least = (double)INFINITY;
+    double width = bin_width(h), min = (double)INFINITY;
     double zero = fmin(fmax(-h->low / width, 0), IG_QUANT_BINS - 1);
     h->bins[(int)zero] = 0;
     double from[2] = { *low, *high };
-    for (int share = SHARES; share >= LEAST_SHARE; share--) {
+    for (int share = SHARES; share >= MIN_SHARE; share--) {
         double part = (double)share / SHARES;
         int first = (int)((from[0] * part - h->low) / width);
         int last = (int)ceil((from[1] * part - h->low) / width) - 1;
@@ -181,8 +181,8 @@ static void keep_entropy(const ig_histogram *all, double *low, double *high) {
         last = last >= IG_QUANT_BINS ? IG_QUANT_BINS - 1 : last;
         double lost = last - first + 1 >= LEVELS ? lost_of_window(h, first, last)
                                                  : (double)INFINITY;
-        if (lost < least) {
-            least = lost;
+        if (lost < min) {
+            min = lost;
             *low = from[0] * part;
             *high = from[1] * part;
         }
@@ -204,7 +204,7 @@ void ig_quant_choose_range(const ig_quant_options *options, const ig_histogram *
         keep_percentile(counts, options->percentile, low, high);
         break;
     case IG_QUANT_MSE:
-        keep_least_error(options, counts, low, high);
+        keep_min_error(options, counts, low, high);
         break;
     case IG_QUANT_ENTROPY:
         keep_entropy(counts, low, high);

@@ -67,14 +67,14 @@ bool ig_quant_row(const float *row, int64_t dim, int bits, uint8_t *out) {
     if (!choose_factors(row, dim, bits, &by)) {
         return false;
     }
-    float most = (float)((1 << bits) - 1);
+    float max = (float)((1 << bits) - 1);
     int per = 8 / bits;
     put_f16(by.scale, out);
     put_f16(by.bias, out + 2);
     memset(out + FACTORS, 0, (size_t)((dim + per - 1) / per));
     for (int64_t i = 0; i < dim; i++) {
         float code = nearbyintf((row[i] - by.bias) * by.inverse);
-        unsigned whole = (unsigned)fminf(fmaxf(code, 0), most);
+        unsigned whole = (unsigned)fminf(fmaxf(code, 0), max);
         out[FACTORS + i / per] |= (uint8_t)(whole << (i % per * bits));
     }
     return true;

@@ -76,8 +76,8 @@ static void smooth_activation(ig_quant_plan *plan, size_t number, ig_arena *aren
     }
     x->factors = IG_NEW_ARRAY(arena, float, channels);
     for (size_t c = 0; c < channels; c++) {
-        double most = fmax(fabs((double)x->lows[c]), fabs((double)x->highs[c]));
-        x->factors[c] = choose_factor(plan->options.smoothing, most, largest[c]);
+        double max = fmax(fabs((double)x->lows[c]), fabs((double)x->highs[c]));
+        x->factors[c] = choose_factor(plan->options.smoothing, max, largest[c]);
         low = fmin(low, (double)x->lows[c] * (double)x->factors[c]);
         high = fmax(high, (double)x->highs[c] * (double)x->factors[c]);
     }
@@ -107,10 +107,10 @@ static double weight_at(const ig_quant_layer *layer, const float *factors,
 
 static ig_quant_grid weight_grid(const ig_quant_options *options, double low,
                                  double high) {
-    int32_t most = options->weight_bits == 7 ? 63 : INT8_MAX;
+    int32_t max = options->weight_bits == 7 ? 63 : INT8_MAX;
     return options->has_unsigned_weights
-               ? ig_quant_grid_of(low, high, 0, 2 * most + 1, false)
-               : ig_quant_grid_of(low, high, -most, most, true);
+               ? ig_quant_grid_of(low, high, 0, 2 * max + 1, false)
+               : ig_quant_grid_of(low, high, -max, max, true);
 }
 
 static void round_weights(ig_quant_layer *layer, ig_arena *arena) {

@@ -150,9 +150,9 @@ bool ig_match_normal_products(const ig_value *x, const ig_value *w) {
 }
 
 bool ig_match_fits_sum(const ig_op *op, ig_dim depth) {
-    int64_t least = 0, most = 0;
-    ig_dim_range(ig_op_module(op), depth, &least, &most);
-    return most <= INT32_MAX / PRODUCT_MAX;
+    int64_t min = 0, max = 0;
+    ig_dim_range(ig_op_module(op), depth, &min, &max);
+    return max <= INT32_MAX / PRODUCT_MAX;
 }
 
 /* ---- the rule ---- */

@@ -78,7 +78,7 @@ ig_value *ig_match_bytes_moved(ig_builder *b, ig_op *op) {
  * windows is rounded up, the last one begins before x ends all the same. */
 static bool sees_elements(const ig_op *op, uint32_t d, const ig_type *x) {
     static const uint32_t slots[] = { IG_pool_before, IG_pool_after };
-    int64_t kernel = op->attrs[IG_pool_kernel].as.ints[d], least = 0, most = 0;
+    int64_t kernel = op->attrs[IG_pool_kernel].as.ints[d], min = 0, max = 0;
     const ig_module *module = ig_op_module(op);
     bool sees = !ig_attr_is_set(op, IG_pool_dilations) ||
                 op->attrs[IG_pool_dilations].as.ints[d] == 1;
@@ -90,8 +90,8 @@ static bool sees_elements(const ig_op *op, uint32_t d, const ig_type *x) {
                 (ig_dim_constant(module, op->attrs[slots[i]].as.dims[d], &around) &&
                  around < kernel));
     }
-    ig_dim_range(module, x->dims[d + 2], &least, &most);
-    return sees && least >= 1;
+    ig_dim_range(module, x->dims[d + 2], &min, &max);
+    return sees && min >= 1;
 }
 
 ig_value *ig_match_maxima(ig_builder *b, ig_op *op) {

@@ -227,7 +227,7 @@ static ig_value *look_up(journey *j, const travel *t, const ig_value *came) {
 
 /* ---- rows as codes of 8 bits ---- */
 
-enum { CODE_MOST = 127 };
+enum { CODE_MAX = 127 };
 
 /* Codes q and a step s a row, with rows = q * s: s is the row's largest number over
  * 127, so each is off by at most s / 2.  A row with an infinity or NaN comes out as
@@ -236,9 +236,9 @@ static ig_value *code_rows(journey *j, ig_value *rows, ig_value **out_steps) {
     ig_expr *e = &j->e;
     ig_value *size = ig_build_abs(e, rows);
     ig_value *largest = ig_expr_reduce_axis(e, IG_REDUCE_max, size, 1, true);
-    ig_value *steps = ig_expr_with(e, IG_OP_div, largest, CODE_MOST);
+    ig_value *steps = ig_expr_with(e, IG_OP_div, largest, CODE_MAX);
     ig_value *codes = ig_build_round(e, ig_build_div(e, rows, steps));
-    ig_value *is_code = ig_expr_with(e, IG_OP_le, ig_build_abs(e, codes), CODE_MOST);
+    ig_value *is_code = ig_expr_with(e, IG_OP_le, ig_build_abs(e, codes), CODE_MAX);
     ig_value *zero = ig_expr_number(e, IG_DT_f32, 0);
     *out_steps = steps;
     /* 0 / 0 and the quotient of an infinity are no codes. */

@@ -4,7 +4,7 @@
 #include "ir/build/build.h"
 
 /* Constants are at the head of the graph: the first op after them. */
-static ig_op *behind_head(const ig_value *table) {
+static ig_op *after_head(const ig_value *table) {
     ig_op *op = table->def ? table->def->next : table->block->first;
     while (op && (op->code == IG_OP_weight || op->code == IG_OP_table)) {
         op = op->next;
@@ -13,7 +13,7 @@ static ig_op *behind_head(const ig_value *table) {
 }
 
 ig_status ig_mark_table(ig_value *table, const ig_shard_mark *mark) {
-    ig_builder b = ig_builder_before(behind_head(table));
+    ig_builder b = ig_builder_before(after_head(table));
     ig_module *module = b.graph->module;
     b.loc = table->def ? table->def->loc : b.loc;
     int64_t *numbers = IG_NEW_ARRAY(&module->arena, int64_t,

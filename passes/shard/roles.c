@@ -110,14 +110,14 @@ static bool are_attrs_free(const finder *f, const ig_op *op, int32_t but) {
 /* ---- arguments ---- */
 
 /* The argument under casts, or NULL. */
-static const ig_value *argument_behind(const finder *f, const ig_value *value) {
+static const ig_value *argument_after(const finder *f, const ig_value *value) {
     for (const ig_op *op; (op = ig_def(value, IG_OP_cast));) {
         value = op->operands[0].value;
     }
     return !value->def && value->block == &f->graph->body ? value : NULL;
 }
 
-static const ig_op *sums_behind(const ig_value *value) {
+static const ig_op *sums_after(const ig_value *value) {
     for (const ig_op *op;
          (op = ig_def(value, IG_OP_cast)) || (op = ig_def(value, IG_OP_slice));) {
         value = op->operands[0].value;
@@ -136,13 +136,13 @@ static void set_argument(finder *f, const ig_value *arg, value_kind kind,
 
 static void note_jagged(finder *f, const ig_op *bag, const ig_bag_feature *feature) {
     const ig_value *begins = bag->operands[feature->begins].value;
-    const ig_value *first = argument_behind(f, begins), *lists[2] = { NULL };
-    const ig_op *sums = first ? NULL : sums_behind(begins);
+    const ig_value *first = argument_after(f, begins), *lists[2] = { NULL };
+    const ig_op *sums = first ? NULL : sums_after(begins);
     value_kind kind = first ? KIND_BEGINS : KIND_LENGTHS;
-    first = sums ? argument_behind(f, sums->operands[0].value) : first;
-    lists[0] = argument_behind(f, bag->operands[feature->ids].value);
+    first = sums ? argument_after(f, sums->operands[0].value) : first;
+    lists[0] = argument_after(f, bag->operands[feature->ids].value);
     lists[1] = feature->weights
-                   ? argument_behind(f, bag->operands[feature->weights].value)
+                   ? argument_after(f, bag->operands[feature->weights].value)
                    : NULL;
     if (!first || first->type->rank != 1) {
         return; /* the bag will be seen to mix */

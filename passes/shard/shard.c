@@ -200,7 +200,7 @@ static void shard_bags(sharder *s, ig_op *const *bags, size_t count) {
         ig_op_erase(bags[i]);
     }
     if (p.legs > 1) {
-        ig_sink_behind(s->arena, there);
+        ig_sink_after(s->arena, there);
     }
     s->run->changed = true;
 }

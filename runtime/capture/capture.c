@@ -294,12 +294,12 @@ static void write_session(capture *c, const ig_capture_request *request) {
     close_file(c, file);
 }
 
-/* A number of the environment, at most `most`; false: it is none. */
-static bool read_number(const char *name, int otherwise, int most, int *out) {
+/* A number of the environment, at most `max`; false: it is none. */
+static bool read_number(const char *name, int otherwise, int max, int *out) {
     const char *text = secure_getenv(name);
     bool is_set = text && *text;
     long number = is_set ? strtol(text, NULL, 10) : otherwise; /* LONG_MAX: as many */
-    *out = number > most ? most : (int)number;
+    *out = number > max ? max : (int)number;
     return !is_set || text[strspn(text, "0123456789")] == '\0';
 }
 

@@ -12,21 +12,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 1 << 16 };
+enum { MAX = 1 << 16 };
 
-/* A whole number from `least` on; -1 after a message. */
-static long number_of(ig_group *group, const char *name, long least) {
+/* A whole number from `min` on; -1 after a message. */
+static long number_of(ig_group *group, const char *name, long min) {
     const char *text = getenv(name);
     char *end = NULL;
     long number = text && *text ? strtol(text, &end, 10) : -1;
-    if (number >= least && number <= MOST && !*end) {
+    if (number >= min && number <= MAX && !*end) {
         return number;
     }
     (void)ig_group_error(group, IG_INVALID,
                          "env: %s is %s%s%s, and a number from %ld on is wanted, as "
                          "torchrun sets it",
                          name, text ? "'" : "", text ? text : "not set",
-                         text ? "'" : "", least);
+                         text ? "'" : "", min);
     return -1;
 }
 

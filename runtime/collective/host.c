@@ -89,8 +89,8 @@ static ig_status exchange_host(ig_group *group, ig_collective what,
         return call_host(group, what, all->send, all->receive);
     }
     IG_TRY(make_room(group, what, count_all(group, all)));
-    char *behind = lay_out(group, all->send, all->pieces, p->memory, p->send);
-    (void)lay_out(group, all->receive, all->pieces, behind, p->receive);
+    char *after = lay_out(group, all->send, all->pieces, p->memory, p->send);
+    (void)lay_out(group, all->receive, all->pieces, after, p->receive);
     for (uint32_t r = 0; r < group->options.world; r++) {
         ig_parcel_read(all->send + r * all->pieces, all->pieces, 0, p->send[r].bytes,
                        p->send[r].data);

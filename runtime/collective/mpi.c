@@ -95,9 +95,9 @@ static ig_status post_messages(ig_group *group, ig_collective what, requests *to
                                post p) {
     mpi_state *s = group->state;
     const ig_mpi_family *family = s->mpi.family;
-    size_t most = message_bytes(group);
-    for (size_t at = 0; at < p.bytes; at += most) {
-        int size = (int)(p.bytes - at < most ? p.bytes - at : most), rank = (int)p.rank;
+    size_t max = message_bytes(group);
+    for (size_t at = 0; at < p.bytes; at += max) {
+        int size = (int)(p.bytes - at < max ? p.bytes - at : max), rank = (int)p.rank;
         ig_mpi_handle *request = add_request(to, p.rank);
         if (!request) {
             return fail_memory(group, what);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEAL_PARAMS = 7, LEAST_SEEN = 64 };
+enum { DEAL_PARAMS = 7, MIN_SEEN = 64 };
 
 typedef struct ig_seen_id {
     int64_t id, place; /* -1: none; not yet known */
@@ -28,7 +28,7 @@ typedef struct seen_ids {
 /* An empty table for `ids`.  False: no memory. */
 static bool open_seen(ig_group *group, const ig_host_call *call, int64_t ids,
                       seen_ids *out) {
-    size_t room = LEAST_SEEN;
+    size_t room = MIN_SEEN;
     while (room / 2 < (size_t)ids) {
         room *= 2;
     }

@@ -41,8 +41,8 @@ void ig_observe_label(const ig_program *program, uint32_t number,
                          : short_source(ig_plan_string(plan, plan->steps[i].source));
         }
     }
-    enum { SOURCE_MOST = 160 };
-    int size = (int)(source.size < SOURCE_MOST ? source.size : SOURCE_MOST);
+    enum { SOURCE_MAX = 160 };
+    int size = (int)(source.size < SOURCE_MAX ? source.size : SOURCE_MAX);
     char more[32] = "";
     if (others) {
         (void)snprintf(more, sizeof more, " + %u more", others);

@@ -168,7 +168,7 @@ static void put_fde(frames *f, ig_str fde, uint64_t function, uint64_t base) {
 
 /* ---- all of it ---- */
 
-static uint64_t behind_code(uint64_t code_size) {
+static uint64_t after_code(uint64_t code_size) {
     return (code_size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
@@ -195,7 +195,7 @@ static void put_header(frames *f, const row *rows, size_t count, uint64_t base) 
  * many there are.  rows has room for all. */
 static size_t put_frames(frames *f, ig_str section, ig_str relocations,
                          uint64_t code_size, row *rows) {
-    uint64_t base = behind_code(code_size), last = 0;
+    uint64_t base = after_code(code_size), last = 0;
     size_t at = 0, count = 0;
     ig_str entry;
     if (!next_entry(section, &at, &entry) || !put_cie(f, entry)) {
@@ -234,7 +234,7 @@ bool ig_unwind_info(const ig_observed *kernel, ig_unwind *out) {
     size_t count = put_frames(&f, section, relocations, kernel->size, rows);
     size_t frame_size = f.size;
     if (count) {
-        put_header(&f, rows, count, behind_code(kernel->size));
+        put_header(&f, rows, count, after_code(kernel->size));
         *out = (ig_unwind){ f.bytes, f.size, f.size - frame_size };
     } else {
         free(f.bytes);

@@ -31,7 +31,7 @@ struct ig_dynamic {
     size_t filled_count;
     _Atomic(int64_t) released; /* by any thread; -1: nothing */
     int64_t saved;             /* uses after this time are not in the store */
-    ig_id_row *fresh, *least;  /* row_count; evict_rows */
+    ig_id_row *fresh, *min;    /* row_count; evict_rows */
     size_t fresh_count;
     int64_t *ids;      /* of a chunk */
     uint32_t *states;  /* 0, 1 … */
@@ -128,7 +128,7 @@ static bool allocate_chunk(ig_dynamic *table) {
     table->chunk_rows = rows;
     table->fresh = calloc((size_t)o->row_count, sizeof *table->fresh);
     table->filled = calloc((size_t)o->row_count, sizeof *table->filled);
-    table->least = calloc((size_t)o->evict_rows, sizeof *table->least);
+    table->min = calloc((size_t)o->evict_rows, sizeof *table->min);
     table->ids = calloc(rows, sizeof *table->ids);
     table->states = calloc(states, sizeof *table->states);
     table->offsets = calloc(rows * states + 1, sizeof *table->offsets);
@@ -143,8 +143,8 @@ static bool allocate_chunk(ig_dynamic *table) {
     for (size_t i = 0; table->offsets && i <= rows * states; i++) {
         table->offsets[i] = i / states * row + table->state_offsets[i % states];
     }
-    return table->fresh && table->filled && table->least && table->ids &&
-           table->states && table->offsets && table->is_there && table->chunk &&
+    return table->fresh && table->filled && table->min && table->ids && table->states &&
+           table->offsets && table->is_there && table->chunk &&
            (table->ages || o->refresh_ns <= 0);
 }
 
@@ -206,7 +206,7 @@ void ig_dynamic_destroy(ig_dynamic *table) {
     free(table->state_offsets);
     free(table->fresh);
     free(table->filled);
-    free(table->least);
+    free(table->min);
     free(table->ids);
     free(table->states);
     free(table->offsets);
@@ -366,7 +366,7 @@ static ig_status evict_rows(ig_dynamic *table, const ig_store_call *call) {
         ig_id_map_release(table->map, (uint32_t)released);
     }
     size_t count = ig_id_map_choose(table->map, (size_t)table->options.evict_rows,
-                                    table->least);
+                                    table->min);
     if (count == 0) {
         return ig_store_fail(call, IG_LIMIT,
                              "table '%s': batches that are not released use all of its "
@@ -374,9 +374,9 @@ static ig_status evict_rows(ig_dynamic *table, const ig_store_call *call) {
                              table->name, (long long)table->options.row_count);
     }
     if (!table->options.is_read_only) {
-        IG_TRY(move_rows(table, call, write_chunk, table->least, count));
+        IG_TRY(move_rows(table, call, write_chunk, table->min, count));
     }
-    ig_id_map_forget(table->map, table->least, count);
+    ig_id_map_forget(table->map, table->min, count);
     return IG_OK;
 }
 

@@ -19,7 +19,7 @@
 
 enum {
     GROUP_SLOTS = 32,
-    SLOTS_BEHIND = 4, /* a line that stays empty: guess_slot looks there */
+    SLOTS_AFTER = 4, /* a line that stays empty: guess_slot looks there */
     TIME_BITS = 27,
     FREQUENCY_MAX = 31,
     BLOCK_IDS = 64 /* that are hashed, and asked of memory, before they are looked at */
@@ -65,7 +65,7 @@ ig_status ig_id_map_create(ig_id_map_kind kind, int64_t row_count, uint32_t freq
     uint64_t group = kind == IG_ID_MAP_NAIVE ? slots : GROUP_SLOTS;
     size_t words = ((size_t)row_count + 63) / 64;
     ig_id_map *map = calloc(1, sizeof *map);
-    size_t bytes = (slots + SLOTS_BEHIND) * sizeof(slot);
+    size_t bytes = (slots + SLOTS_AFTER) * sizeof(slot);
     slot *table = aligned_alloc(64, bytes);
     uint64_t *taken = calloc(words, sizeof *taken);
     if (!map || !table || !taken) {
@@ -356,7 +356,7 @@ static void raise_slot(const slot **heap, size_t at) {
 }
 
 /* The `count` least used slots that are not pinned, as a heap; returns how many. */
-static size_t choose_least(const ig_id_map *map, size_t count, const slot **heap) {
+static size_t choose_min(const ig_id_map *map, size_t count, const slot **heap) {
     size_t chosen = 0;
     for (size_t i = 0, slots = slot_count(map); i < slots; i++) {
         const slot *s = map->slots + i;
@@ -374,15 +374,15 @@ static size_t choose_least(const ig_id_map *map, size_t count, const slot **heap
     return chosen;
 }
 
-size_t ig_id_map_choose(const ig_id_map *map, size_t count, ig_id_row *least) {
+size_t ig_id_map_choose(const ig_id_map *map, size_t count, ig_id_row *min) {
     count = count < map->count ? count : map->count;
     const slot **heap = count > 0 ? malloc(count * sizeof(const slot *)) : NULL;
     if (!heap) {
         return 0;
     }
-    size_t chosen = choose_least(map, count, heap);
+    size_t chosen = choose_min(map, count, heap);
     for (size_t left = chosen; left > 0; left--) { /* from the most used down */
-        least[left - 1] = (ig_id_row){ ~heap[0]->key, heap[0]->row };
+        min[left - 1] = (ig_id_row){ ~heap[0]->key, heap[0]->row };
         heap[0] = heap[left - 1];
         sink_slot(heap, left - 1, 0);
     }

@@ -97,8 +97,8 @@ ig_status ig_store_open(const char *url, const ig_store_call *given,
                         ig_store **out_store) {
     ig_store_call call;
     IG_TRY(ig_store_call_take(given, &call));
-    const char *behind = url ? strstr(url, "://") : NULL;
-    if (!behind) {
+    const char *after = url ? strstr(url, "://") : NULL;
+    if (!after) {
         return ig_store_fail(&call, IG_INVALID,
                              "'%s' is no URL of a store: expected TYPE://…, such as "
                              "lmdb:///PATH or memory://",
@@ -108,14 +108,14 @@ ig_status ig_store_open(const char *url, const ig_store_call *given,
     if (call.message && call.message_size > 0) {
         call.message[0] = 0;
     }
-    IG_TRY(ig_store_type_find(&call, url, (size_t)(behind - url), &plugin));
+    IG_TRY(ig_store_type_find(&call, url, (size_t)(after - url), &plugin));
     ig_store *store = calloc(1, sizeof *store);
     if (!store) {
         return ig_store_fail(&call, IG_LIMIT, "out of memory for a store");
     }
     store->plugin = plugin;
     store->process = getpid();
-    ig_status status = plugin->open(plugin, &call, behind + 3, &store->state);
+    ig_status status = plugin->open(plugin, &call, after + 3, &store->state);
     if (status != IG_OK) {
         free(store);
         return status;

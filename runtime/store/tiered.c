@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { WRITE_CELLS = 1024, MOST_CELLS = 1 << 30 };
+enum { WRITE_CELLS = 1024, MAX_CELLS = 1 << 30 };
 
 typedef struct held_cell {
     const char *table; /* of the names list */
@@ -452,7 +452,7 @@ static ig_status open_tiered(const ig_store_plugin *self, const ig_store_call *c
     (void)self;
     long long cells = config[0] >= '1' && config[0] <= '9' ? strtoll(config, &end, 10)
                                                            : 0;
-    if (cells < 1 || cells > MOST_CELLS || *end != '/' || !strstr(end, "://")) {
+    if (cells < 1 || cells > MAX_CELLS || *end != '/' || !strstr(end, "://")) {
         return ig_store_fail(call, IG_INVALID,
                              "tiered:// takes how many cells memory holds and the URL "
                              "of a store, such as tiered://1000000/lmdb:///PATH");

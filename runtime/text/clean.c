@@ -13,7 +13,7 @@ enum { KEEP, LOWER, UPPER, INVALID = 0x110000 };
 
 /* The character at `at`, and how many bytes it takes. */
 static wint_t decode_character(const unsigned char *at, size_t *out_size) {
-    static const wint_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+    static const wint_t min[] = { 0, 0, 0x80, 0x800, 0x10000 };
     size_t size = at[0] < 0x80   ? 1
                   : at[0] < 0xc0 ? 0
                   : at[0] < 0xe0 ? 2
@@ -28,7 +28,7 @@ static wint_t decode_character(const unsigned char *at, size_t *out_size) {
         }
         c = c << 6 | (at[i] & 0x3fu);
     }
-    bool is_good = size && c >= least[size] && c < INVALID;
+    bool is_good = size && c >= min[size] && c < INVALID;
     *out_size = is_good ? size : 1;
     return is_good ? c : INVALID;
 }

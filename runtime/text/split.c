@@ -72,14 +72,14 @@ static int64_t count_parts(const ig_host_call *call, int64_t row) {
 }
 
 bool ig_host_text_split_count(const ig_host_call *call) {
-    int64_t *most = call->buffers[0];
+    int64_t *max = call->buffers[0];
     if (!ig_text_fits(call, 1, call->params[0], 8) || call->bytes[0] < 8) {
         return false;
     }
-    *most = 0;
+    *max = 0;
     for (int64_t i = 0; i < call->params[0]; i++) {
         int64_t count = count_parts(call, i);
-        *most = count > *most ? count : *most;
+        *max = count > *max ? count : *max;
     }
     return true;
 }

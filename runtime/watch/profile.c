@@ -36,13 +36,13 @@ typedef struct timed {
     uint32_t step;
 } timed;
 
-enum { MOST_THREADS = 512 }; /* that a trace tells apart */
+enum { MAX_THREADS = 512 }; /* that a trace tells apart */
 
 typedef struct trace {
     ig_step_event *events; /* room for `capacity` of them; NULL: nobody wants them */
     size_t capacity;
-    atomic_size_t count;                    /* also of those without room */
-    atomic_uintptr_t threads[MOST_THREADS]; /* as they came; 0: none */
+    atomic_size_t count;                   /* also of those without room */
+    atomic_uintptr_t threads[MAX_THREADS]; /* as they came; 0: none */
 } trace;
 
 typedef struct ig_profile {
@@ -65,7 +65,7 @@ typedef struct ig_profile {
 static uint32_t find_thread(trace *t) {
     uintptr_t self = (uintptr_t)pthread_self();
     uint32_t i = 0;
-    for (; i < MOST_THREADS - 1; i++) {
+    for (; i < MAX_THREADS - 1; i++) {
         uintptr_t seen = atomic_load(&t->threads[i]);
         if (!seen && atomic_compare_exchange_strong(&t->threads[i], &seen, self)) {
             break;

@@ -28,29 +28,29 @@ struct unique_id {
 };
 
 struct config { /* of version 2.14 */
-    size_t   size;
+    size_t size;
     unsigned magic, version;
-    int      blocking;
+    int blocking;
 };
 
 struct communicator {
-    std::string              folder;
-    int                      world, rank;
-    std::atomic<int>         state{ IN_PROGRESS };
-    std::atomic<bool>        stops{ false };
-    std::vector<int>         sent, received; /* messages so far, by rank */
+    std::string folder;
+    int world, rank;
+    std::atomic<int> state{ IN_PROGRESS };
+    std::atomic<bool> stops{ false };
+    std::vector<int> sent, received; /* messages so far, by rank */
     std::vector<std::thread> threads;
 };
 
 struct message {
     communicator *comm;
-    bool          is_sent;
-    void         *data;
-    size_t        count;
-    int           rank;
+    bool is_sent;
+    void *data;
+    size_t count;
+    int rank;
 };
 
-static thread_local int                  depth; /* of groups */
+static thread_local int depth; /* of groups */
 static thread_local std::vector<message> begun;
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
@@ -69,9 +69,9 @@ static char *see(const void *data) {
     return (char *)((stand_in_see_fn *)driver_symbol("stand_in_see"))((uint64_t)data);
 }
 
-static bool is_told(const char *what) {
-    const char *told = getenv("INGOT_TEST_NCCL");
-    return told && strcmp(told, what) == 0;
+static bool is_given(const char *what) {
+    const char *given = getenv("INGOT_TEST_NCCL");
+    return given && strcmp(given, what) == 0;
 }
 
 static void nap() {
@@ -92,7 +92,7 @@ static void write_file(const std::string &name, const void *data, size_t size) {
 }
 
 static void receive(communicator *comm, message m, std::string name) {
-    while (!comm->stops && (is_told("stall") || !std::filesystem::exists(name))) {
+    while (!comm->stops && (is_given("stall") || !std::filesystem::exists(name))) {
         nap();
     }
     if (!comm->stops) {
@@ -109,12 +109,12 @@ static void receive(communicator *comm, message m, std::string name) {
 static void meet(communicator *comm) {
     write_file(comm->folder + "/here" + std::to_string(comm->rank), "", 0);
     for (int r = 0; r < comm->world && !comm->stops;) {
-        bool is_here = std::filesystem::exists(comm->folder + "/here" +
-                                               std::to_string(r));
+        bool is_here =
+            std::filesystem::exists(comm->folder + "/here" + std::to_string(r));
         r += is_here;
         is_here ? (void)0 : nap();
     }
-    comm->state = is_told("fail") ? SYSTEM_ERROR : SUCCESS;
+    comm->state = is_given("fail") ? SYSTEM_ERROR : SUCCESS;
 }
 
 EXPORT const char *ncclGetErrorString(int error) {

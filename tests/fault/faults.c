@@ -198,19 +198,19 @@ IN_PLACE_OF_LIBC int mprotect(void *address, size_t size, int access) {
 }
 
 /* Files in memory: that these cannot grow is no matter of files. */
-enum { MOST_FILES = 256 };
+enum { MAX_FILES = 256 };
 
-static bool is_in_memory[MOST_FILES];
+static bool is_in_memory[MAX_FILES];
 
 static bool lies_in_memory(int file) {
-    return file >= 0 && file < MOST_FILES && is_in_memory[file];
+    return file >= 0 && file < MAX_FILES && is_in_memory[file];
 }
 
 IN_PLACE_OF_LIBC int memfd_create(const char *name, unsigned flags) {
     int file = lacks_memory("memfd_create")
                    ? -1
                    : (int)syscall(SYS_memfd_create, name, flags);
-    if (file >= 0 && file < MOST_FILES) {
+    if (file >= 0 && file < MAX_FILES) {
         is_in_memory[file] = true;
     }
     return file;

@@ -43,7 +43,7 @@ static const struct {
 
 static char artifact[64], archive[64]; /* paths of what a trip writes */
 
-enum { MOST_PORTS = 4 };
+enum { MAX_PORTS = 4 };
 
 static ig_status read_values(ig_context *context, size_t model,
                              ig_arguments **out_values, ig_argument *inputs) {
@@ -57,7 +57,7 @@ static ig_status read_values(ig_context *context, size_t model,
 static ig_status interpret(ig_context *context, ig_module *module,
                            const ig_argument *inputs, size_t count) {
     const ig_argument *outputs = NULL;
-    const char *names[MOST_PORTS] = { "a", "b", "c", "d" };
+    const char *names[MAX_PORTS] = { "a", "b", "c", "d" };
     size_t output_count = 0;
     ig_status status = ig_interpret_run(module, inputs, count, &outputs, &output_count);
     return status == IG_OK
@@ -67,7 +67,7 @@ static ig_status interpret(ig_context *context, ig_module *module,
 
 static ig_status run_program(ig_program *program, const ig_argument *inputs,
                              size_t count) {
-    ig_view in[MOST_PORTS] = { 0 }, out[MOST_PORTS] = { 0 };
+    ig_view in[MAX_PORTS] = { 0 }, out[MAX_PORTS] = { 0 };
     ig_session *session = NULL;
     ig_session_options options = { .size = sizeof options, .threads = 1 };
     ig_status status = ig_session_create(program, &options, &session);
@@ -111,7 +111,7 @@ static ig_status make_trip(size_t model) {
                                  .input_count = models[model].input != NULL };
     ig_module *module = NULL;
     ig_arguments *values = NULL;
-    ig_argument inputs[MOST_PORTS];
+    ig_argument inputs[MAX_PORTS];
     const char *text = NULL;
     size_t size = 0;
     if (!context) {

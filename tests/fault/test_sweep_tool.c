@@ -32,7 +32,7 @@ FAULTS_SKIPPED
 
 int ingot_main(int argc, char **argv); /* tools/ingot/main.c */
 
-enum { MOST_WORDS = 24, WORDS_BYTES = 4096, PATH_BYTES = 512 };
+enum { MAX_WORDS = 24, WORDS_BYTES = 4096, PATH_BYTES = 512 };
 
 static char scratch[PATH_BYTES];
 
@@ -130,12 +130,12 @@ typedef struct outcome {
 } outcome;
 
 typedef struct round_trip {
-    const char *words[MOST_WORDS]; /* of the command line */
-    bool has_any_bytes;            /* in its files: the stub's code computes nothing */
+    const char *words[MAX_WORDS]; /* of the command line */
+    bool has_any_bytes;           /* in its files: the stub's code computes nothing */
 } round_trip;
 
 static void run_child(const round_trip *what, fault_kind kind, long at) {
-    char *argv[MOST_WORDS + 2] = { (char *)(uintptr_t) "ingot" };
+    char *argv[MAX_WORDS + 2] = { (char *)(uintptr_t) "ingot" };
     int argc = 1;
     int words = open(scratch_path("words"), O_RDWR | O_CREAT | O_TRUNC | O_APPEND,
                      0600);

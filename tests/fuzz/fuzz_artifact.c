@@ -17,7 +17,7 @@
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { MOST_BYTES = 1 << 20, MOST_MEMORY = 64 << 20, MOST_PORTS = 16 };
+enum { MAX_BYTES = 1 << 20, MAX_MEMORY = 64 << 20, MAX_PORTS = 16 };
 
 static const char *name_of_step(size_t i) {
     static const char *const names[] = {
@@ -37,8 +37,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
 
 static void *allocate_little(void *user, size_t size, size_t alignment) {
     (void)user;
-    return size > MOST_MEMORY ? NULL
-                              : aligned_alloc(alignment, ig_align_up(size, alignment));
+    return size > MAX_MEMORY ? NULL
+                             : aligned_alloc(alignment, ig_align_up(size, alignment));
 }
 
 static void release_little(void *user, void *memory, size_t size) {
@@ -76,11 +76,11 @@ static void walk_tree(const ig_program *program) {
     for (size_t i = 0; i < count; i++) {
         ig_tree_node node = ig_program_node(program, i);
         size_t ports = ig_program_input_count(program);
-        size_t most = ig_program_output_count(program);
-        most = most > ports ? most : ports;
+        size_t max = ig_program_output_count(program);
+        max = max > ports ? max : ports;
         if (node.size == 0 || node.size > count - i || node.child_count >= node.size ||
-            node.leaf >= (int64_t)most ||
-            strlen(node.name) + strlen(node.text) > MOST_BYTES) {
+            node.leaf >= (int64_t)max ||
+            strlen(node.name) + strlen(node.text) > MAX_BYTES) {
             abort();
         }
     }
@@ -91,10 +91,10 @@ static void bind_something(ig_program *program, ig_session *session) {
     static int64_t memory[1024];
     size_t inputs = ig_program_input_count(program);
     size_t outputs = ig_program_output_count(program);
-    if (inputs > MOST_PORTS || outputs > MOST_PORTS) {
+    if (inputs > MAX_PORTS || outputs > MAX_PORTS) {
         return;
     }
-    ig_view in[MOST_PORTS], out[MOST_PORTS];
+    ig_view in[MAX_PORTS], out[MAX_PORTS];
     memset(in, 0, sizeof in);
     memset(out, 0, sizeof out);
     for (int64_t extent = 0; extent < 4; extent++) {
@@ -116,7 +116,7 @@ static void bind_something(ig_program *program, ig_session *session) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    if (size > MOST_BYTES) {
+    if (size > MAX_BYTES) {
         return -1;
     }
     char *bytes = aligned_alloc(64, ig_align_up(size + 1, 64));

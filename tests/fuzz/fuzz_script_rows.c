@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 size_t ig_fuzz_seed(size_t i, uint8_t *bytes, size_t room);
 
-enum { TEXT_ROOM = 16384, MOST_INPUTS = 24, MOST_ITEMS = 4, DEPTH = 4 };
+enum { TEXT_ROOM = 16384, MAX_INPUTS = 24, MAX_ITEMS = 4, DEPTH = 4 };
 
 /* ---- rows ---- */
 
@@ -56,7 +56,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
             abort();
         }
     }
-    ig_fuzz_reach_least = 77; /* of what is drawn, some is refused */
+    ig_fuzz_reach_min = 77; /* of what is drawn, some is refused */
     ig_fuzz_reach_begin(ig_ts_operators.count, name_of_row);
     return 0;
 }
@@ -149,7 +149,7 @@ static void put_tensor(script *s) {
         "torch.t(self.w)",
     };
     uint32_t way = choose(s, 8);
-    if (way >= 6 || s->input_count >= MOST_INPUTS) {
+    if (way >= 6 || s->input_count >= MAX_INPUTS) {
         PUT(s, "%s", PICK(s, made));
     } else if (way == 5 && s->input_count) {
         PUT(s, "x%u", choose(s, s->input_count));
@@ -207,7 +207,7 @@ static void put_text(script *s) {
 }
 
 static void put_list(script *s, const ig_script_type *element, uint32_t depth) {
-    uint32_t count = choose(s, MOST_ITEMS + 1);
+    uint32_t count = choose(s, MAX_ITEMS + 1);
     if (!count) {
         PUT(s, "annotate(List[%s], [])",
             element->has_variable ? "Tensor" : element->name);

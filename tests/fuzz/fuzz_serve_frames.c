@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { MOST = 1 << 16 };
+enum { MAX = 1 << 16 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -17,7 +17,7 @@ static volatile uint8_t sink; /* whatever a reader gives is read */
 static size_t take_all(framing *how, const bytes *from, size_t at) {
     framed next;
     while (frame_read(how, from, at, &next)) {
-        if (next.taken > from->size - at || next.size > MOST) {
+        if (next.taken > from->size - at || next.size > MAX) {
             abort();
         }
         for (size_t i = 0; i < next.size; i++) {
@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     budget all = { .limit = 1 << 20 };
     framing how = { .packed = (encoding)(data[0] & 3),
-                    .most = MOST,
+                    .max = MAX,
                     .unpacked = { .from = &all } };
     bytes in = { .from = &all };
     size_t step = data[0] & 4 ? 1 : size, at = 0;

@@ -23,7 +23,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
 
 typedef ProtobufCMessageDescriptor message_kind;
 
-enum { MOST_FIELDS = 4096, MOST_DEPTH = 24, MOST_NUMBER = 10, MOST_ROOM = 1 << 18 };
+enum { MAX_FIELDS = 4096, MAX_DEPTH = 24, MAX_NUMBER = 10, MAX_ROOM = 1 << 18 };
 enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
 
 typedef struct field {
@@ -36,7 +36,7 @@ typedef struct field {
 
 typedef struct tree {
     const uint8_t *data;
-    field fields[MOST_FIELDS]; /* a message before its fields */
+    field fields[MAX_FIELDS]; /* a message before its fields */
     size_t count;
 } tree;
 
@@ -82,7 +82,7 @@ static bool read_payload(const uint8_t *data, size_t end, size_t *at, field *out
 /* Appends the fields of one message; as far as they can be read. */
 static void read_fields(tree *t, size_t begin, size_t end, uint32_t parent,
                         const message_kind *inside, unsigned depth) {
-    for (size_t at = begin; at < end && t->count < MOST_FIELDS;) {
+    for (size_t at = begin; at < end && t->count < MAX_FIELDS;) {
         uint64_t tag;
         field f = { .begin = at, .inside = inside };
         if (!read_number(t->data, end, &at, &tag)) {
@@ -98,7 +98,7 @@ static void read_fields(tree *t, size_t begin, size_t end, uint32_t parent,
         f.end = at;
         f.kind = kind_of(inside, f.number, f.wire);
         t->fields[number] = f;
-        if (f.kind && depth < MOST_DEPTH) {
+        if (f.kind && depth < MAX_DEPTH) {
             read_fields(t, f.payload, f.end, number, f.kind, depth + 1);
         }
     }
@@ -228,14 +228,14 @@ typedef struct bytes {
 } bytes;
 
 static void put_bytes(bytes *out, const void *data, size_t size) {
-    if (out->size + size <= MOST_ROOM) {
+    if (out->size + size <= MAX_ROOM) {
         memcpy(out->data + out->size, data, size);
         out->size += size;
     }
 }
 
 static void put_number(bytes *out, uint64_t value) {
-    uint8_t text[MOST_NUMBER];
+    uint8_t text[MAX_NUMBER];
     size_t size = 0;
     do {
         text[size++] = (uint8_t)((value & 0x7f) | (value > 0x7f ? 0x80 : 0));
@@ -268,7 +268,7 @@ static uint64_t draw_value(uint32_t *state) {
 
 /* Writes the field with another payload. */
 static void put_changed(bytes *out, const tree *t, const field *f, uint32_t *state) {
-    static uint8_t payload[MOST_ROOM];
+    static uint8_t payload[MAX_ROOM];
     size_t size = f->end - f->payload;
     const char *name = draw_name(f, state);
     put_number(out, (uint64_t)f->number << 3 | f->wire);
@@ -276,8 +276,8 @@ static void put_changed(bytes *out, const tree *t, const field *f, uint32_t *sta
         put_number(out, draw_value(state));
         return;
     }
-    if (size > MOST_ROOM / 4) {
-        size = MOST_ROOM / 4;
+    if (size > MAX_ROOM / 4) {
+        size = MAX_ROOM / 4;
     }
     memcpy(payload, t->data + f->payload, size);
     if (f->wire != WIRE_BYTES) {
@@ -330,7 +330,7 @@ static void put_mutated(bytes *out, const tree *t, const field *f, uint32_t *sta
  * lengths: from the inside to the outside. */
 static size_t rewrite(const tree *t, size_t size, const field *f, uint8_t *to,
                       uint32_t *state) {
-    static uint8_t rooms[2][MOST_ROOM];
+    static uint8_t rooms[2][MAX_ROOM];
     bytes inner = { rooms[0], 0 };
     put_mutated(&inner, t, f, state);
     size_t begin = f->begin, end = f->end;
@@ -356,9 +356,9 @@ static size_t rewrite(const tree *t, size_t size, const field *f, uint8_t *to,
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
                                unsigned seed) {
     static tree t;
-    static uint8_t made[MOST_ROOM];
+    static uint8_t made[MAX_ROOM];
     uint32_t state = seed;
-    if (size > MOST_ROOM / 4 || draw(&state, 16) == 0) {
+    if (size > MAX_ROOM / 4 || draw(&state, 16) == 0) {
         return LLVMFuzzerMutate(data, size, max_size);
     }
     for (uint32_t turns = 1 + draw(&state, 3); turns > 0; turns--) {
@@ -368,7 +368,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size,
         }
         const field *f = &t.fields[draw(&state, t.count)];
         size_t made_size = rewrite(&t, size, f, made, &state);
-        if (made_size <= max_size && made_size <= MOST_ROOM / 4) {
+        if (made_size <= max_size && made_size <= MAX_ROOM / 4) {
             memcpy(data, made, made_size);
             size = made_size;
         }

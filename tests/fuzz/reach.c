@@ -5,12 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-unsigned ig_fuzz_reach_least = 100;
+unsigned ig_fuzz_reach_min = 100;
 
-enum { MOST_THINGS = 8192 };
+enum { MAX_THINGS = 8192 };
 
 static struct {
-    bool is_reached[MOST_THINGS];
+    bool is_reached[MAX_THINGS];
     ig_fuzz_reach_name *name_of;
     size_t count;
 } reach;
@@ -25,7 +25,7 @@ static void write_report(void) {
 }
 
 void ig_fuzz_reach_begin(size_t count, ig_fuzz_reach_name *name_of) {
-    assert(count <= MOST_THINGS && "there is room to count all things");
+    assert(count <= MAX_THINGS && "there is room to count all things");
     reach.count = count;
     reach.name_of = name_of;
     atexit(write_report);

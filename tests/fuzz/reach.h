@@ -15,7 +15,7 @@
 
 /* Which share of the things (in %) inputs must reach: all, unless a target says
  * less. */
-extern unsigned ig_fuzz_reach_least;
+extern unsigned ig_fuzz_reach_min;
 
 /* The name of thing i, or NULL when nothing has to reach it. */
 typedef const char *ig_fuzz_reach_name(size_t i);

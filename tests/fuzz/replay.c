@@ -122,7 +122,7 @@ static size_t count_failures(void) {
     fclose(file);
     remove(report);
     printf("%zu of %zu things as wanted\n", things - failed, things);
-    return failed * 100 > things * (100 - ig_fuzz_reach_least) ? failed : 0;
+    return failed * 100 > things * (100 - ig_fuzz_reach_min) ? failed : 0;
 }
 
 int main(int argc, char **argv) {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ARGUMENTS = 32, MEMORY = 256 << 20 };
+enum { MAX_ARGUMENTS = 32, MEMORY = 256 << 20 };
 
 /* ---- the archive ---- */
 
@@ -61,7 +61,7 @@ static ig_str make_package(ig_stored_zip *zip, ig_str code) {
 
 typedef struct fuzz_case {
     ig_context context;
-    ig_torchscript_argument arguments[MOST_ARGUMENTS];
+    ig_torchscript_argument arguments[MAX_ARGUMENTS];
     size_t argument_count;
     ig_module *module;
     jmp_buf recovery;
@@ -69,7 +69,7 @@ typedef struct fuzz_case {
 
 /* "#0=f32[3]" lines at the head; returns what follows them. */
 static char *take_arguments(fuzz_case *c, char *text) {
-    while (*text == '#' && c->argument_count < MOST_ARGUMENTS) {
+    while (*text == '#' && c->argument_count < MAX_ARGUMENTS) {
         char *end = text + strcspn(text, "\n"), *equals = strchr(text, '=');
         if (!*end || !equals || equals > end) {
             break;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 64, LINE_BYTES = 256 };
+enum { MAX = 64, LINE_BYTES = 256 };
 
 static int fail(const char *what) {
     fprintf(stderr, "run_artifact: %s\n", what);
@@ -49,7 +49,7 @@ static int read_input(const char *folder, size_t number, FILE *shapes, ig_view *
 
 int main(int argc, char **argv) {
     char message[512] = "", path[1024];
-    ig_view inputs[MOST] = { 0 }, outputs[MOST] = { 0 };
+    ig_view inputs[MAX] = { 0 }, outputs[MAX] = { 0 };
     ig_program *program;
     ig_session *session;
     ig_program_options options = { .size = sizeof options,
@@ -63,7 +63,7 @@ int main(int argc, char **argv) {
     size_t count = ig_program_input_count(program);
     for (size_t i = 0; i < count; i++) {
         inputs[i].dtype = (int32_t)ig_program_input(program, i).dtype;
-        if (i == MOST || !shapes || !read_input(argv[2], i, shapes, &inputs[i])) {
+        if (i == MAX || !shapes || !read_input(argv[2], i, shapes, &inputs[i])) {
             return fail("an input is not there");
         }
     }

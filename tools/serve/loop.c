@@ -33,18 +33,18 @@ static bool watch_descriptor(const loop *of, int descriptor, void *data) {
     return epoll_ctl(of->poll, EPOLL_CTL_ADD, descriptor, &event) == 0;
 }
 
-loop *loop_open(size_t number, const limits *most, mailbox *box, const key_ring *ring,
+loop *loop_open(size_t number, const limits *max, mailbox *box, const key_ring *ring,
                 int http, int grpc) {
     loop *of = calloc(1, sizeof *of);
     if (!of) {
         return NULL;
     }
     of->lane = (lane){ .number = number,
-                       .limits = most,
+                       .limits = max,
                        .box = box,
                        .ring = ring,
                        .keys = keys_now(ring),
-                       .memory = { .limit = most->memory_bytes },
+                       .memory = { .limit = max->memory_bytes },
                        .now = clock_now() };
     of->poll = epoll_create1(EPOLL_CLOEXEC);
     of->lane.runner = runner_create(&of->lane);
@@ -84,14 +84,12 @@ static void take_keys(loop *of) {
 static int choose_wait(const loop *of) {
     int64_t due = runner_due(of->lane.runner);
     int wait = of->http ? http_door_wait(of->http) : -1;
-    int most = SWEEP_MS;
+    int max = SWEEP_MS;
     if (due) {
         int64_t left = due - clock_now();
-        most = left <= 0                     ? 0
-               : left < SWEEP_MS * 1000000LL ? (int)(left / 1000000)
-                                             : most;
+        max = left <= 0 ? 0 : left < SWEEP_MS * 1000000LL ? (int)(left / 1000000) : max;
     }
-    return wait >= 0 && wait < most ? wait : most;
+    return wait >= 0 && wait < max ? wait : max;
 }
 
 static void take_events(loop *of, const struct epoll_event *events, int count) {

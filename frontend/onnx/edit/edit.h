@@ -91,7 +91,7 @@ typedef struct ig_onnx_rounding {
     bool is_signed;       /* i8 around 0; else u8 */
     const float *factors; /* that its channels are multiplied with first; or NULL */
     int64_t channels;
-    uint32_t axes_behind; /* how many come after the channels' axis */
+    uint32_t axes_after; /* how many come after the channels' axis */
 } ig_onnx_rounding;
 
 /* A MatMul, Gemm or Conv of the main graph whose second input is to be integers. */

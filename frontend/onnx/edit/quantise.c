@@ -51,11 +51,11 @@ static char *add_constant(writer *w, char *name, const ig_tensor *what) {
 
 /* One number, or a vector with axes of extent 1 after it. */
 static char *add_vector(writer *w, char *name, ig_dtype dtype, const void *elements,
-                        int64_t count, uint32_t axes_behind) {
+                        int64_t count, uint32_t axes_after) {
     ig_tensor what = { .kind = IG_TENSOR, .dtype = dtype, .count = count };
     size_t bytes = (size_t)count * ig_dtypes[dtype].bits / 8;
     what.data = ig_arena_copy(w->arena, elements, bytes);
-    what.rank = count == 1 && !axes_behind ? 0 : 1 + axes_behind;
+    what.rank = count == 1 && !axes_after ? 0 : 1 + axes_after;
     for (uint32_t d = 0; d < what.rank; d++) {
         what.dims[d] = d ? 1 : count;
     }
@@ -123,7 +123,7 @@ static char *add_smoothing(writer *w, const ig_onnx_rounding *r, char *x) {
         return x;
     }
     char *by = add_vector(w, new_name(w, x, "smoothing"), IG_DT_f32, r->factors,
-                          r->channels, r->axes_behind);
+                          r->channels, r->axes_after);
     return add_binary(w, "Mul", x, by, new_name(w, x, "smooth"));
 }
 
@@ -262,13 +262,13 @@ static char *add_scales(writer *w, const ig_onnx_layer *layer,
                         const Onnx__NodeProto *from) {
     const Onnx__AttributeProto *alpha = find_attribute(from, "alpha");
     float *scales = IG_NEW_ARRAY(w->arena, float, layer->count);
-    uint32_t behind = is_op(from, "Conv") && layer->count > 1 ? layer->codes.rank - 2
-                                                              : 0;
+    uint32_t after = is_op(from, "Conv") && layer->count > 1 ? layer->codes.rank - 2
+                                                             : 0;
     for (uint32_t i = 0; i < layer->count; i++) {
         scales[i] = layer->scales[i] * (alpha ? alpha->f : 1);
     }
     return add_vector(w, new_name(w, from->input[1], "scale"), IG_DT_f32, scales,
-                      layer->count, behind);
+                      layer->count, after);
 }
 
 static Onnx__NodeProto *add_integers(writer *w, const Onnx__NodeProto *from,

@@ -365,7 +365,7 @@ static void check_graph(const site *outer, const Onnx__GraphProto *graph,
 }
 
 /* So many missing operators are reported one by one, those beyond by name alone. */
-enum { MOST_REPORTED = 12 };
+enum { MAX_REPORTED = 12 };
 
 static const char advice[] = IG_CUSTOM_ADVICE;
 
@@ -401,12 +401,12 @@ static void report_rest(ig_onnx_import *import, const ig_map *missing, size_t fi
 }
 
 static void report_missing(ig_onnx_import *import, const ig_map *missing) {
-    size_t most = missing->count > MOST_REPORTED ? MOST_REPORTED - 1 : missing->count;
-    for (size_t i = 0; i < most; i++) {
+    size_t max = missing->count > MAX_REPORTED ? MAX_REPORTED - 1 : missing->count;
+    for (size_t i = 0; i < max; i++) {
         report_one(import, missing->entries[i].value, i + 1 == missing->count);
     }
-    if (most < missing->count) {
-        report_rest(import, missing, most);
+    if (max < missing->count) {
+        report_rest(import, missing, max);
     }
 }
 

@@ -18,9 +18,9 @@
 
 /* More stored bytes than this are not summed again: it would cost more than it
  * finds. */
-#define MOST_CHECKED (1ull << 30)
+#define MAX_CHECKED (1ull << 30)
 
-enum { MOST_DEFLATE_RATIO = 1032, OLDEST_VERSION = 1, NEWEST_VERSION = 10 };
+enum { MAX_DEFLATE_RATIO = 1032, OLDEST_VERSION = 1, NEWEST_VERSION = 10 };
 
 /* Weights hardly shrink; what grows more than so is made to grow. */
 enum { PLAIN_DEFLATE_RATIO = 16, PLAIN_INFLATED = 256 << 20 };
@@ -304,7 +304,7 @@ ig_status ig_archive_need(ig_archive *archive, ig_str name,
 }
 
 /* A limit that was set counts unchanged. */
-static uint64_t most_inflated(const ig_archive *archive) {
+static uint64_t max_inflated(const ig_archive *archive) {
     int64_t limit = archive->context->limits.inflate_bytes;
     uint64_t plain = PLAIN_INFLATED + archive->bytes.size * PLAIN_DEFLATE_RATIO;
     bool is_set = limit != ig_limits_default.inflate_bytes;
@@ -323,19 +323,19 @@ static void make_room(ig_budget *budget, size_t size) {
 static ig_status check_inflation(ig_archive *archive, const ig_archive_entry *entry) {
     assert(!entry->inflated && "an entry is inflated once, and counted once");
     if (entry->packed > UINT32_MAX / 2 ||
-        entry->size / MOST_DEFLATE_RATIO > entry->packed) {
+        entry->size / MAX_DEFLATE_RATIO > entry->packed) {
         return report_damage(
             archive, entry,
             "the entry says it is larger than its deflated data can be");
     }
-    uint64_t most = most_inflated(archive);
+    uint64_t max = max_inflated(archive);
     ig_location where = ig_archive_where(archive, entry);
-    if (archive->inflated > most || entry->size > most - archive->inflated ||
+    if (archive->inflated > max || entry->size > max - archive->inflated ||
         entry->size > UINT32_MAX - 1) {
         return ig_error_hint(
             &archive->context->diag, IG_LIMIT, &where,
             "store the archive uncompressed (zip -0), or raise the limit with --limit inflate_bytes=N",
-            "the deflated entries take more than %llu bytes", (unsigned long long)most);
+            "the deflated entries take more than %llu bytes", (unsigned long long)max);
     }
     archive->inflated += entry->size;
     make_room(&archive->context->budget, entry->size);
@@ -348,7 +348,7 @@ static ig_status check_sum(ig_archive *archive, ig_archive_entry *entry) {
     if (entry->is_checked || entry->crc == 0) {
         return IG_OK;
     }
-    if (archive->checked + entry->size > MOST_CHECKED) {
+    if (archive->checked + entry->size > MAX_CHECKED) {
         return IG_OK;
     }
     archive->checked += entry->size;

@@ -17,7 +17,7 @@
 #include <string.h>
 
 enum {
-    MOST_COMMENT = 0xffff,
+    MAX_COMMENT = 0xffff,
     FLAG_ENCRYPTED = 1,
     FLAG_DESCRIPTOR = 8,
 };
@@ -64,7 +64,7 @@ static bool find_end(ig_str bytes, uint64_t *out_at) {
         return false;
     }
     uint64_t last = bytes.size - IG_ZIP_END_BYTES;
-    uint64_t first = last > MOST_COMMENT ? last - MOST_COMMENT : 0;
+    uint64_t first = last > MAX_COMMENT ? last - MAX_COMMENT : 0;
     for (uint64_t at = last + 1; at-- > first;) {
         if (is_record(bytes, at, IG_ZIP_END) &&
             u16_at(bytes, at + 20) == bytes.size - at - IG_ZIP_END_BYTES) {

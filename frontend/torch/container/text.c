@@ -34,8 +34,8 @@ ig_status ig_ts_op_str_compare(ig_ts_call *call) {
     ig_str a = { "", 0 }, b = { "", 0 };
     IG_TRY(ig_ts_str(call, 0, &a));
     IG_TRY(ig_ts_str(call, 1, &b));
-    size_t least = a.size < b.size ? a.size : b.size;
-    int order = least ? memcmp(a.data, b.data, least) : 0;
+    size_t min = a.size < b.size ? a.size : b.size;
+    int order = min ? memcmp(a.data, b.data, min) : 0;
     if (order == 0) {
         order = (a.size > b.size) - (a.size < b.size);
     }
@@ -204,14 +204,14 @@ static void add_part(ig_ts_call *call, ig_ts_list *list, const char *from,
     ig_ts_list_add(call->eval, list, ig_ts_of_str(part));
 }
 
-static void split_blanks(ig_ts_call *call, ig_str s, int64_t most, ig_ts_list *list) {
+static void split_blanks(ig_ts_call *call, ig_str s, int64_t max, ig_ts_list *list) {
     const char *at = s.data, *end = s.data + s.size;
     for (;;) {
         while (at < end && is_space(*at)) {
             at++;
         }
         const char *from = at;
-        bool is_last = most >= 0 && (int64_t)list->count >= most;
+        bool is_last = max >= 0 && (int64_t)list->count >= max;
         while (at < end && (is_last || !is_space(*at))) {
             at++;
         }
@@ -224,12 +224,12 @@ static void split_blanks(ig_ts_call *call, ig_str s, int64_t most, ig_ts_list *l
 
 ig_status ig_ts_op_str_split(ig_ts_call *call) {
     ig_str s = { "", 0 }, separator = { "", 0 };
-    int64_t most = 0;
+    int64_t max = 0;
     ig_ts_list *list = ig_ts_list_create(call->eval, 0);
     IG_TRY(ig_ts_str(call, 0, &s));
-    IG_TRY(ig_ts_int(call, 2, &most));
+    IG_TRY(ig_ts_int(call, 2, &max));
     if (ig_ts_is_none(call, 1)) {
-        split_blanks(call, s, most, list);
+        split_blanks(call, s, max, list);
         return ig_ts_give_value(call, 0, ig_ts_of_list(list));
     }
     IG_TRY(ig_ts_str(call, 1, &separator));
@@ -237,7 +237,7 @@ ig_status ig_ts_op_str_split(ig_ts_call *call) {
         return ig_ts_raise(call->eval, "ValueError: empty separator");
     }
     const char *from = s.data, *at;
-    while ((most < 0 || (int64_t)list->count < most) &&
+    while ((max < 0 || (int64_t)list->count < max) &&
            (at = find_text(s, separator, (size_t)(from - s.data))) != NULL) {
         add_part(call, list, from, at);
         from = at + separator.size;
@@ -325,15 +325,15 @@ ig_status ig_ts_op_str_count(ig_ts_call *call) {
 
 ig_status ig_ts_op_str_replace(ig_ts_call *call) {
     ig_str s = { "", 0 }, from = { "", 0 }, to = { "", 0 };
-    int64_t most = 0;
+    int64_t max = 0;
     ig_writer w;
     IG_TRY(ig_ts_str(call, 0, &s));
     IG_TRY(ig_ts_str(call, 1, &from));
     IG_TRY(ig_ts_str(call, 2, &to));
-    IG_TRY(ig_ts_int(call, 3, &most));
+    IG_TRY(ig_ts_int(call, 3, &max));
     ig_writer_init(&w, call->arena);
     size_t at = 0;
-    while (from.size && most != 0) {
+    while (from.size && max != 0) {
         const char *found = find_text(s, from, at);
         if (!found) {
             break;
@@ -341,7 +341,7 @@ ig_status ig_ts_op_str_replace(ig_ts_call *call) {
         ig_put_bytes(&w, s.data + at, (size_t)(found - s.data) - at);
         ig_put_bytes(&w, to.data, to.size);
         at = (size_t)(found - s.data) + from.size;
-        most -= most > 0;
+        max -= max > 0;
     }
     ig_put_bytes(&w, s.data + at, s.size - at);
     return give_written(call, &w);

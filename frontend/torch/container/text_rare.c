@@ -26,17 +26,17 @@ static size_t find_text(ig_str s, ig_str what, size_t end, bool from_right) {
 
 ig_status ig_ts_op_text_rsplit(ig_ts_call *call) {
     ig_str s = { "", 0 }, separator = { "", 0 };
-    int64_t most = 0;
+    int64_t max = 0;
     IG_TRY(ig_ts_str(call, 0, &s));
     IG_TRY(ig_ts_str(call, 1, &separator));
-    IG_TRY(ig_ts_int(call, 2, &most));
+    IG_TRY(ig_ts_int(call, 2, &max));
     if (separator.size == 0) {
         return ig_ts_raise(call->eval, "ValueError: empty separator");
     }
     ig_ts_list *reversed = ig_ts_list_create(call->eval, 0);
     ig_ts_list *list = ig_ts_list_create(call->eval, 0);
     size_t end = s.size;
-    while (most < 0 || (int64_t)reversed->count < most) {
+    while (max < 0 || (int64_t)reversed->count < max) {
         size_t at = find_text(s, separator, end, true);
         if (at == end) {
             break;

@@ -155,7 +155,7 @@ static int64_t rows_that_fit(const numbers *starts, size_t at, int64_t row,
     return row > 0 && end > starts->items[at] ? (end - starts->items[at]) / row : 0;
 }
 
-static bool is_told(const numbers *starts, size_t at) {
+static bool is_given(const numbers *starts, size_t at) {
     for (size_t i = 0; i < at; i++) {
         if (starts->items[i] == starts->items[at]) {
             return true;
@@ -183,7 +183,7 @@ static void put_tables(finder *f, const ig_ast_list *arguments) {
     for (size_t i = 0; i < starts.count; i++) {
         int64_t dim = columns.items[i + 1] - columns.items[i], kind = kinds.items[i];
         if (kind < 0 || kind >= (int64_t)IG_COUNT_OF(row_kinds) || dim < 1 ||
-            dim > INT32_MAX || is_told(&starts, i)) {
+            dim > INT32_MAX || is_given(&starts, i)) {
             continue;
         }
         int64_t row = (dim * row_kinds[kind].bits + 7) / 8 + row_kinds[kind].extra;

@@ -157,7 +157,7 @@ static ig_status add_object(ig_ts_entry *entry, const char *name,
     static const struct {
         const char *class;
         ig_node_kind kind;
-        const char *asks[4][2]; /* method, attribute: the field after a _ */
+        const char *needs[4][2]; /* method, attribute: the field after a _ */
     } kinds[] = {
         { "KeyedJaggedTensor",
           IG_NODE_KJT,
@@ -181,11 +181,11 @@ static ig_status add_object(ig_ts_entry *entry, const char *name,
             continue;
         }
         uint32_t at = add_node(entry, kinds[i].kind, name), count = 0;
-        for (; count < 4 && kinds[i].asks[count][1]; count++) {
+        for (; count < 4 && kinds[i].needs[count][1]; count++) {
             ig_ts_value value;
-            IG_TRY(ask_for_result(entry, object, kinds[i].asks[count][0],
-                                  kinds[i].asks[count][1], &value));
-            IG_TRY(add_value(entry, kinds[i].asks[count][1] + 1, &value));
+            IG_TRY(ask_for_result(entry, object, kinds[i].needs[count][0],
+                                  kinds[i].needs[count][1], &value));
+            IG_TRY(add_value(entry, kinds[i].needs[count][1] + 1, &value));
         }
         entry->nodes.items[at].count = count;
         return IG_OK;

@@ -28,31 +28,31 @@ static bool tensor_tree(ig_ts_eval *eval, const char *name, const ig_py_tensor *
 
 static bool items_tree(ig_ts_eval *eval, const char *name, const ig_py *value,
                        ig_node_list *out) {
-    bool is_tuple = value->kind == IG_PY_TUPLE, is_told = true;
+    bool is_tuple = value->kind == IG_PY_TUPLE, is_given = true;
     uint32_t at =
         ig_node_add(eval->arena, out,
                     (ig_node){ .kind = is_tuple ? IG_NODE_TUPLE : IG_NODE_LIST,
                                .count = (uint32_t)value->as.list.count });
     (void)at;
-    for (size_t i = 0; is_told && i < value->as.list.count; i++) {
+    for (size_t i = 0; is_given && i < value->as.list.count; i++) {
         const char *item = ig_arena_printf(eval->arena, "%s_%zu", name, i);
-        is_told = ig_ts_traced_tree(eval, item, value->as.list.items[i], out);
+        is_given = ig_ts_traced_tree(eval, item, value->as.list.items[i], out);
     }
-    return is_told;
+    return is_given;
 }
 
 static bool dict_tree(ig_ts_eval *eval, const char *name, const ig_py *value,
                       ig_node_list *out) {
-    bool is_told = true;
+    bool is_given = true;
     ig_node_add(
         eval->arena, out,
         (ig_node){ .kind = IG_NODE_DICT, .count = 2 * (uint32_t)value->as.dict.count });
-    for (size_t i = 0; is_told && i < value->as.dict.count; i++) {
+    for (size_t i = 0; is_given && i < value->as.dict.count; i++) {
         const char *item = ig_arena_printf(eval->arena, "%s_%zu", name, i);
-        is_told = ig_ts_traced_tree(eval, item, value->as.dict.keys[i], out) &&
-                  ig_ts_traced_tree(eval, item, value->as.dict.values[i], out);
+        is_given = ig_ts_traced_tree(eval, item, value->as.dict.keys[i], out) &&
+                   ig_ts_traced_tree(eval, item, value->as.dict.values[i], out);
     }
-    return is_told;
+    return is_given;
 }
 
 bool ig_ts_traced_tree(ig_ts_eval *eval, const char *name, const ig_py *value,

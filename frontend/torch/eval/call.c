@@ -30,7 +30,7 @@ static ig_status find_forms(ig_ts_eval *eval, const char *base, const char *over
 ig_status ig_ts_candidates_find(ig_ts_eval *eval, const char *name,
                                 ig_ts_candidates *out) {
     const char *overload = overload_of(name), *base = name;
-    *out = (ig_ts_candidates){ .is_told = overload != NULL };
+    *out = (ig_ts_candidates){ .is_given = overload != NULL };
     if (overload) {
         base = ig_arena_copy(eval->arena, name, (size_t)(overload - name));
         IG_TRY(find_forms(eval, base, overload, out->own));
@@ -320,8 +320,8 @@ static ig_status wrap_number(ig_ts_eval *eval, const ig_schema_argument *argumen
 
 static ig_status wrap_numbers(ig_ts_eval *eval, const ig_ts_candidates *from,
                               const ig_ts_arguments *arguments) {
-    const ig_ts_overloads *told = from->own[0] ? from->own[0] : from->own[1];
-    const ig_schema *schema = told ? told->schemas[0] : NULL;
+    const ig_ts_overloads *given = from->own[0] ? from->own[0] : from->own[1];
+    const ig_schema *schema = given ? given->schemas[0] : NULL;
     for (uint32_t i = 0; schema && i < arguments->positional; i++) {
         if (i < schema->argument_count) {
             IG_TRY(wrap_number(eval, &schema->arguments[i], &arguments->values[i]));

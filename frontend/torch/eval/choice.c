@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { MOST_NESTED = 32 };
+enum { MAX_NESTING = 32 };
 
 /* ---- aliases ---- */
 
@@ -204,7 +204,7 @@ bool ig_ts_choice_make(ig_ts_eval *eval, const ig_ts_fork *fork,
         choice->sides[k] = ig_ts_hoist(eval, fork, side);
         choice->depth = choice->depth > depth_of(side) ? choice->depth : depth_of(side);
     }
-    if (++choice->depth > MOST_NESTED || (!choice->sides[0] && !choice->sides[1])) {
+    if (++choice->depth > MAX_NESTING || (!choice->sides[0] && !choice->sides[1])) {
         return false;
     }
     merged->storage->choice = choice;

@@ -198,8 +198,8 @@ void ig_ts_list_insert(ig_ts_eval *eval, ig_ts_list *list, size_t index,
 /* In the dialect an empty list or dict is of a type too: that of its last item. */
 static const ig_script_type *type_when_empty(ig_ts_eval *eval, ig_ts_value value,
                                              size_t count, const ig_script_type *type) {
-    bool is_told = type || count != 1 || !eval->frame->is_dialect;
-    return is_told ? type : ig_ts_type_of(eval, &value);
+    bool is_given = type || count != 1 || !eval->frame->is_dialect;
+    return is_given ? type : ig_ts_type_of(eval, &value);
 }
 
 void ig_ts_list_remove(ig_ts_eval *eval, ig_ts_list *list, size_t index) {

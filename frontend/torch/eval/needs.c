@@ -12,7 +12,7 @@
 typedef struct need {
     ig_str name;
     char dtype; /* 'i', 'b', or 0: any */
-    uint32_t least, most;
+    uint32_t min, max;
 } need;
 
 static const char *read_need(const char *at, need *out) {
@@ -22,22 +22,22 @@ static const char *read_need(const char *at, need *out) {
     if (*at == 'i' || *at == 'b') {
         out->dtype = *at++;
     }
-    out->least = out->most = (uint32_t)(*at++ - '0');
+    out->min = out->max = (uint32_t)(*at++ - '0');
     if (*at == '-') {
         at++;
         bool is_open = *at == '\0' || *at == ';';
-        out->most = is_open ? IG_TENSOR_RANK : (uint32_t)(*at++ - '0');
+        out->max = is_open ? IG_TENSOR_RANK : (uint32_t)(*at++ - '0');
     }
     return *at == ';' ? at + 2 : at;
 }
 
 static ig_status refuse_rank(const ig_ts_call *call, const need *n, uint32_t rank) {
-    const char *most = n->least == n->most ? ""
-                       : n->most >= IG_TENSOR_RANK
-                           ? " or more"
-                           : ig_arena_printf(call->arena, " to %u", n->most);
+    const char *max = n->min == n->max ? ""
+                      : n->max >= IG_TENSOR_RANK
+                          ? " or more"
+                          : ig_arena_printf(call->arena, " to %u", n->max);
     return ig_ts_fail(call, IG_INVALID, "argument '%.*s' has rank %u, expected %u%s",
-                      IG_STR_ARG(n->name), rank, n->least, most);
+                      IG_STR_ARG(n->name), rank, n->min, max);
 }
 
 static ig_status check_tensor(const ig_ts_call *call, const need *n,
@@ -46,7 +46,7 @@ static ig_status check_tensor(const ig_ts_call *call, const need *n,
     uint32_t rank = tensor->type->rank - (dtype->is_complex ? 1 : 0);
     bool is_integer = ig_dtype_is_int(dtype->ir) && !dtype->is_quantised;
     bool is_mask = dtype->ir == IG_DT_bool || dtype->ir == IG_DT_u8;
-    if (rank < n->least || rank > n->most) {
+    if (rank < n->min || rank > n->max) {
         return refuse_rank(call, n, rank);
     }
     if ((n->dtype == 'i' && !is_integer) || (n->dtype == 'b' && !is_mask)) {

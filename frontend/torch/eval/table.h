@@ -27,8 +27,8 @@ enum { IG_TS_FORMS = 2, IG_TS_CANDIDATES = 2 * IG_TS_FORMS };
 
 typedef struct ig_ts_candidates {
     ig_ts_overloads *own[IG_TS_CANDIDATES]; /* every second: of a plain form; or NULL */
-    bool is_told; /* the name tells the overload: numbers may be given for tensors */
-    bool is_any;  /* are there any? */
+    bool is_given; /* the name tells the overload: numbers may be given for tensors */
+    bool is_any;   /* are there any? */
 } ig_ts_candidates;
 
 ig_status ig_ts_candidates_find(ig_ts_eval *eval, const char *name,

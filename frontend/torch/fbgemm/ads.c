@@ -32,15 +32,15 @@ static ig_status read_row(reorder *r, uint32_t index) {
     if (index >= call->arg_count) {
         return IG_OK;
     }
-    ig_dim most = ig_aten_dim(call, index);
-    if (ig_dim_equal(call->module, most, ig_dim_of(0)) == IG_YES) {
+    ig_dim max = ig_aten_dim(call, index);
+    if (ig_dim_equal(call->module, max, ig_dim_of(0)) == IG_YES) {
         return IG_OK;
     }
     if (r->is_shared) {
         return ig_ts_fail(call, IG_INVALID, "max_batch_size with shared segments");
     }
-    r->row = most;
-    ig_expr_guard_less_equal(call->e, r->ads, most, "max_batch_size holds all ads");
+    r->row = max;
+    ig_expr_guard_less_equal(call->e, r->ads, max, "max_batch_size holds all ads");
     return call->e->status;
 }
 
@@ -77,13 +77,13 @@ static ig_value *empty_beyond(reorder *r, ig_value *segments, ig_value *lengths)
 }
 
 ig_status ig_ts_op_fb_reorder_lengths(ig_ts_call *call) {
-    enum { LENGTHS, EDGES, ADS, SHARED, MOST };
+    enum { LENGTHS, EDGES, ADS, SHARED, MAX };
     reorder r = { .call = call };
     ig_value *lengths = ig_aten_tensor(call, LENGTHS);
     r.edges = ig_fb_arg(call, EDGES, IG_DT_i64);
     r.ads = ig_aten_dim(call, ADS);
     r.is_shared = ig_aten_bool(call, SHARED);
-    IG_TRY(read_row(&r, MOST));
+    IG_TRY(read_row(&r, MAX));
     ig_dim batches = ig_fb_segments(call->e, r.edges);
     ig_dim extent = ig_fb_extent(call->e, lengths, 0);
     r.tables = ig_dim_exact_div(call->module, extent, r.is_shared ? batches : r.ads);
@@ -113,7 +113,7 @@ static ig_value *reorder_items(reorder *r, ig_value *items, ig_value *begins,
 /* Variant 1: a list of indices, and their count after the flag; 2: rows of
  * embeddings, without flags. */
 ig_status ig_ts_op_fb_reorder_indices(ig_ts_call *call) {
-    enum { BEGINS, ITEMS, OFFSETS, EDGES, ADS, SHARED, COUNT, PINNED, MOST };
+    enum { BEGINS, ITEMS, OFFSETS, EDGES, ADS, SHARED, COUNT, PINNED, MAX };
     reorder r = { .call = call };
     ig_value *begins = ig_fb_arg(call, BEGINS, IG_DT_i64), *items = NULL, **list = NULL;
     ig_value *offsets = ig_fb_arg(call, OFFSETS, IG_DT_i64);
@@ -133,7 +133,7 @@ ig_status ig_ts_op_fb_reorder_indices(ig_ts_call *call) {
     if (call->row->variant != 2) {
         r.is_shared = ig_aten_bool(call, SHARED);
     }
-    IG_TRY(read_row(&r, MOST));
+    IG_TRY(read_row(&r, MAX));
     ig_value *total =
         r.is_shared ? ig_compose_last(call->e, offsets)
                     : ig_expr_dim(call->e, ig_fb_extent(call->e, items, 0), IG_DT_i64);

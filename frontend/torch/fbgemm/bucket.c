@@ -137,7 +137,7 @@ enum {
     B_SIZE,
     B_WEIGHTS,
     B_BATCHES,
-    B_MOST,
+    B_MAX,
     B_EDGES,
     B_REST /* the inference row has return_bucket_mapping here */
 };

@@ -13,7 +13,7 @@
  * Rows are compared STEP at a time, for all ids at once.  A loop goes on while an id is
  * missing and rows are left, so it ends after one trip where no id is far from home:
  *
- *     found    for each id the least d that matched so far, or `most`
+ *     found    for each id the least d that matched so far, or `max`
  */
 #include "frontend/torch/aten/aten.h"
 #include "frontend/torch/fbgemm/fbgemm.h"
@@ -168,7 +168,7 @@ typedef struct probe {
     ig_value *size;   /* i64 [n] or []: of the part that is probed */
     ig_value *whole;  /* the same with the reserved rows */
     ig_value *start;  /* i64 [n]; NULL: 0 */
-    int64_t most;     /* rows that are compared */
+    int64_t max;      /* rows that are compared */
     int64_t reserved; /* rows after each part; -1: none */
 } probe;
 
@@ -196,8 +196,8 @@ static ig_status read_ids(probe *p) {
     zero = ig_expr_cast(e, zero, IG_DT_u64);
     p->hash = hash_of(e, ig_expr_cast(e, p->ids, IG_DT_u64), zero, zero);
     if (given->type->dtype != table->type->dtype) { /* folded into 32 bits */
-        ig_value *most = ig_expr_integer(e, IG_DT_i64, INT32_MAX);
-        p->ids = ig_build_mod(e, p->ids, most, (ig_mod_attrs){ .truncate = true });
+        ig_value *max = ig_expr_integer(e, IG_DT_i64, INT32_MAX);
+        p->ids = ig_build_mod(e, p->ids, max, (ig_mod_attrs){ .truncate = true });
     }
     return e->status;
 }
@@ -239,13 +239,13 @@ static ig_status read_parts(probe *p) {
 }
 
 /* Beyond the table's rows probing comes round to the first again. */
-static ig_status read_most(probe *p) {
+static ig_status read_max(probe *p) {
     int64_t rows;
-    p->most = ig_aten_int(p->call, MAX_PROBE);
+    p->max = ig_aten_int(p->call, MAX_PROBE);
     bool is_known = ig_dim_constant(p->call->module,
                                     ig_fb_extent(p->call->e, p->keys, 0), &rows);
-    p->most = is_known && rows < p->most ? rows : p->most;
-    p->most = p->most < 0 ? 0 : p->most;
+    p->max = is_known && rows < p->max ? rows : p->max;
+    p->max = p->max < 0 ? 0 : p->max;
     return p->call->e->status;
 }
 
@@ -260,13 +260,13 @@ static ig_value *rows_at(probe *p, ig_value *home, ig_value *distances) {
     return is_per_id ? ig_build_add(e, row, ig_fb_column(e, p->start)) : row;
 }
 
-/* The least of these distances at which a row holds the id; `most` where none does. */
+/* The least of these distances at which a row holds the id; `max` where none does. */
 static ig_value *find_nearest(probe *p, ig_value *home, ig_value *distances) {
     ig_expr *e = p->call->e;
     ig_value *rows = rows_at(p, home, distances);
     ig_value *keys = ig_compose_take_rows(e, p->keys, rows);
     ig_value *is_there = ig_build_eq(e, keys, ig_fb_column(e, p->ids));
-    ig_value *none = ig_expr_integer(e, IG_DT_i64, p->most);
+    ig_value *none = ig_expr_integer(e, IG_DT_i64, p->max);
     return ig_expr_reduce_axis(e, IG_REDUCE_min,
                                ig_build_where(e, is_there, distances, none), 1, false);
 }
@@ -279,7 +279,7 @@ static void fill_trip(probe *p, ig_block *body, ig_value *home) {
         ig_build_add(call->e, ig_expr_iota(call->e, IG_DT_i64, ig_dim_of(STEP)), first);
     ig_value *found = ig_build_min(call->e, body->args[2],
                                    find_nearest(p, home, distances));
-    ig_value *missing = ig_expr_with_integer(call->e, IG_OP_ge, found, p->most);
+    ig_value *missing = ig_expr_with_integer(call->e, IG_OP_ge, found, p->max);
     missing = ig_expr_reduce_axis(call->e, IG_REDUCE_sum,
                                   ig_expr_cast(call->e, missing, IG_DT_i64), 0, false);
     missing = ig_expr_with_integer(call->e, IG_OP_gt, missing, 0);
@@ -293,9 +293,9 @@ static ig_value *loop_trips(probe *p, ig_value *home) {
     ig_ts_call *call = p->call;
     ig_dim count = ig_fb_extent(p->call->e, p->ids, 0);
     const ig_type *type = ig_type_tensor(call->module, IG_DT_i64, 1, &count);
-    int64_t trips = p->most / STEP + (p->most % STEP != 0);
-    ig_value *none = NULL, *most = ig_expr_integer(p->call->e, IG_DT_i64, p->most);
-    if (!(none = ig_expr_expand(call->e, most, 1, &count))) {
+    int64_t trips = p->max / STEP + (p->max % STEP != 0);
+    ig_value *none = NULL, *max = ig_expr_integer(p->call->e, IG_DT_i64, p->max);
+    if (!(none = ig_expr_expand(call->e, max, 1, &count))) {
         return NULL;
     }
     ig_value *operands[] = { ig_expr_integer(p->call->e, IG_DT_i64, trips),
@@ -307,14 +307,14 @@ static ig_value *loop_trips(probe *p, ig_value *home) {
     return p->call->e->status == IG_OK ? ig_op_result(op, 0) : NULL;
 }
 
-/* Distances from the homes, `most` for ids that are not there. */
+/* Distances from the homes, `max` for ids that are not there. */
 static ig_value *distances_of(probe *p, ig_value *home) {
-    assert(p->most > 0 && "the caller has handled tables without a probe");
-    if (p->most > STEP) {
+    assert(p->max > 0 && "the caller has handled tables without a probe");
+    if (p->max > STEP) {
         return loop_trips(p, home);
     }
-    ig_dim most = ig_dim_const(p->call->module, p->most);
-    return find_nearest(p, home, ig_expr_iota(p->call->e, IG_DT_i64, most));
+    ig_dim max = ig_dim_const(p->call->module, p->max);
+    return find_nearest(p, home, ig_expr_iota(p->call->e, IG_DT_i64, max));
 }
 
 /* The row of ids that are not in the table. */
@@ -338,12 +338,12 @@ ig_status ig_ts_op_fb_zch(ig_ts_call *call) {
     bool has_no_fallback = ig_aten_bool(call, NO_FALLBACK);
     IG_TRY(read_ids(&p));
     IG_TRY(read_parts(&p));
-    IG_TRY(read_most(&p));
+    IG_TRY(read_max(&p));
     ig_value *row = fall_back(&p, !has_no_fallback);
-    if (p.most > 0) {
+    if (p.max > 0) {
         ig_value *home = mod_size(call->e, p.hash, p.size);
         ig_value *distance = distances_of(&p, home);
-        ig_value *is_there = ig_expr_with_integer(call->e, IG_OP_lt, distance, p.most);
+        ig_value *is_there = ig_expr_with_integer(call->e, IG_OP_lt, distance, p.max);
         ig_value *at = ig_build_add(call->e, home, distance);
         at = ig_expr_map2(call->e, IG_OP_mod, at, p.size);
         at = p.start ? ig_build_add(call->e, at, p.start) : at;

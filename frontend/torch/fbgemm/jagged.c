@@ -56,8 +56,7 @@ static jagged open_one(ig_ts_call *call, uint32_t values, uint32_t offsets) {
 
 /* For every place of the dense tensor: the row of the values (0 where there is none),
  * and whether there is one; both [batch, max…]. */
-static ig_value *rows_of_places(jagged *j, const ig_dim *most,
-                                ig_value **out_is_there) {
+static ig_value *rows_of_places(jagged *j, const ig_dim *max, ig_value **out_is_there) {
     assert(j->axes > 0 && j->axes <= AXES && "opening has bounded the jagged axes");
     ig_ts_call *call = j->call;
     ig_expr *e = call->e;
@@ -72,7 +71,7 @@ static ig_value *rows_of_places(jagged *j, const ig_dim *most,
         ig_value *next = ig_expr_with_integer(e, IG_OP_add, row, 1);
         next = ig_build_min(e, next, last); /* there may be no row at all */
         ig_value *end = ig_fb_column(e, ig_compose_take_rows(e, j->offsets[i], next));
-        ig_value *at = ig_build_add(e, begin, ig_expr_iota(e, IG_DT_i64, most[i]));
+        ig_value *at = ig_build_add(e, begin, ig_expr_iota(e, IG_DT_i64, max[i]));
         ig_value *is_in = ig_build_lt(e, at, end);
         is_there = i ? ig_build_and(e, is_in, ig_fb_column(e, is_there)) : is_in;
         row = ig_build_where(e, is_there, at, ig_expr_integer(e, IG_DT_i64, 0));
@@ -97,9 +96,9 @@ static ig_value *with_padding(ig_expr *e, ig_value *values, ig_value *padding) {
     return ig_expr_concat(e, 0, (ig_value *[]){ values, row }, 2);
 }
 
-static ig_value *to_dense(jagged *j, const ig_dim *most, ig_value *padding) {
+static ig_value *to_dense(jagged *j, const ig_dim *max, ig_value *padding) {
     ig_expr *e = j->call->e;
-    ig_value *is_there = NULL, *row = rows_of_places(j, most, &is_there);
+    ig_value *is_there = NULL, *row = rows_of_places(j, max, &is_there);
     ig_value *absent = ig_expr_dim(e, ig_fb_extent(e, j->values, 0), IG_DT_i64);
     row = ig_build_where(e, is_there, row, absent);
     return ig_compose_take_rows(e, with_padding(e, j->values, padding), row);
@@ -113,23 +112,23 @@ static ig_value *padding_of(jagged *j, double value) {
 
 ig_status ig_ts_op_fb_to_dense(ig_ts_call *call) {
     jagged j = open_jagged(call, 0, 1);
-    const ig_dim *most;
+    const ig_dim *max;
     uint32_t count;
     IG_TRY(call->e->status);
-    IG_TRY(ig_ts_dims(call, 2, j.axes, &most, &count));
+    IG_TRY(ig_ts_dims(call, 2, j.axes, &max, &count));
     double padding = ig_aten_float(call, 3);
-    return ig_aten_give(call, to_dense(&j, most, padding_of(&j, padding)));
+    return ig_aten_give(call, to_dense(&j, max, padding_of(&j, padding)));
 }
 
 /* Variant: the rank of the values. */
 ig_status ig_ts_op_fb_one_to_dense(ig_ts_call *call) {
     jagged j = open_one(call, 0, 1);
     int64_t padding = 0;
-    ig_dim most = ig_aten_dim(call, 2);
+    ig_dim max = ig_aten_dim(call, 2);
     if (call->row->variant == 1) {
         padding = ig_aten_int(call, 3);
     }
-    return ig_aten_give(call, to_dense(&j, &most, padding_of(&j, (double)padding)));
+    return ig_aten_give(call, to_dense(&j, &max, padding_of(&j, (double)padding)));
 }
 
 /* ---- from dense ---- */
@@ -248,10 +247,10 @@ ig_status ig_ts_op_fb_jagged_dense_add(ig_ts_call *call) {
 
 /* ---- products and softmax: through dense tensors of max_L rows ---- */
 
-static ig_value *dense_of(jagged *j, ig_value *values, int64_t most) {
+static ig_value *dense_of(jagged *j, ig_value *values, int64_t max) {
     assert(j->axes == 1 && "products have one jagged axis");
     jagged one = *j;
-    ig_dim extent = ig_dim_const(j->call->module, most);
+    ig_dim extent = ig_dim_const(j->call->module, max);
     one.values = values;
     ig_value *dense = to_dense(&one, &extent, padding_of(&one, 0));
     j->call->e->status = one.call->e->status;
@@ -272,16 +271,16 @@ static ig_value *rows_from(jagged *j, ig_value *dense) {
 
 ig_status ig_ts_op_fb_jagged_jagged_bmm(ig_ts_call *call) {
     jagged j = open_one(call, 0, 2);
-    int64_t most = ig_aten_int(call, 3);
-    ig_value *x = dense_of(&j, j.values, most);
-    ig_value *y = dense_of(&j, ig_aten_tensor(call, 1), most);
+    int64_t max = ig_aten_int(call, 3);
+    ig_value *x = dense_of(&j, j.values, max);
+    ig_value *y = dense_of(&j, ig_aten_tensor(call, 1), max);
     return ig_aten_give(call, multiply_batches(call->e, x, y, true));
 }
 
 ig_status ig_ts_op_fb_jagged_dense_bmm(ig_ts_call *call) {
     jagged j = open_one(call, 0, 1);
-    int64_t most = ig_aten_int(call, 3);
-    ig_value *x = dense_of(&j, j.values, most);
+    int64_t max = ig_aten_int(call, 3);
+    ig_value *x = dense_of(&j, j.values, max);
     ig_value *z = multiply_batches(call->e, x, ig_aten_tensor(call, 2), false);
     IG_TRY(ig_ts_give(call, 0, rows_from(&j, z)));
     return gives_offsets(&j) ? ig_ts_give_arg(call, 1, 1) : IG_OK;
@@ -304,12 +303,12 @@ ig_status ig_ts_op_fb_vec_jagged_mul(ig_ts_call *call) {
     ig_value *v = ig_aten_tensor(call, 0);
     IG_TRY(call->e->status);
     ig_dim batch = ig_fb_segments(call->e, j.offsets[0]);
-    ig_dim rows = ig_fb_extent(call->e, v, 0), most = ig_fb_extent(call->e, v, 1);
+    ig_dim rows = ig_fb_extent(call->e, v, 0), max = ig_fb_extent(call->e, v, 1);
     ig_dim heads = ig_dim_exact_div(module, rows, batch);
     ig_dim width = ig_dim_exact_div(module, ig_fb_extent(call->e, j.values, 1), heads);
-    ig_value *a = to_dense(&j, &most, padding_of(&j, 0));
-    ig_dim split[] = { batch, most, heads, width },
-           left[] = { batch, heads, ig_dim_of(1), most };
+    ig_value *a = to_dense(&j, &max, padding_of(&j, 0));
+    ig_dim split[] = { batch, max, heads, width },
+           left[] = { batch, heads, ig_dim_of(1), max };
     a = ig_expr_transpose(call->e, ig_expr_reshape(call->e, a, 4, split),
                           (int64_t[]){ 0, 2, 1, 3 });
     ig_value *out = multiply_batches(call->e, ig_expr_reshape(call->e, v, 4, left), a,
@@ -335,8 +334,8 @@ static ig_value *take_from(ig_expr *e, ig_value *lengths, ig_value *start,
 
 ig_status ig_ts_op_fb_truncated(ig_ts_call *call) {
     ig_value *lengths = ig_fb_arg(call, 1, IG_DT_i64);
-    int64_t most = ig_aten_int(call, 2);
-    ig_value *chosen = ig_expr_with_integer(call->e, IG_OP_min, lengths, most);
+    int64_t max = ig_aten_int(call, 2);
+    ig_value *chosen = ig_expr_with_integer(call->e, IG_OP_min, lengths, max);
     ig_value *from = take_from(call->e, lengths, NULL, chosen);
     return ig_ts_give(call, 0,
                       ig_compose_take_rows(call->e, ig_aten_tensor(call, 0), from));
@@ -346,9 +345,9 @@ ig_status ig_ts_op_fb_jagged_slice(ig_ts_call *call) {
     ig_value *given = ig_aten_tensor(call, 1);
     ig_value *lengths = ig_expr_cast(call->e, given, IG_DT_i64);
     ig_value *start = ig_fb_arg(call, 2, IG_DT_i64);
-    int64_t most = ig_aten_int(call, 3);
+    int64_t max = ig_aten_int(call, 3);
     ig_value *left = ig_build_sub(call->e, lengths, start);
-    ig_value *chosen = ig_expr_with_integer(call->e, IG_OP_min, left, most);
+    ig_value *chosen = ig_expr_with_integer(call->e, IG_OP_min, left, max);
     chosen = ig_expr_with_integer(call->e, IG_OP_max, chosen, 0);
     ig_value *from = take_from(call->e, lengths, start, chosen);
     ig_value *values = ig_compose_take_rows(call->e, ig_aten_tensor(call, 0), from);
@@ -373,12 +372,12 @@ ig_status ig_ts_op_fb_masked_select(ig_ts_call *call) {
 /* Keys one after the other: lengths [keys, batch]; variant: the rank of the values. */
 ig_status ig_ts_op_fb_stacked_to_dense(ig_ts_call *call) {
     const ig_dim *edges;
-    const int64_t *most;
+    const int64_t *max;
     uint32_t edge_count, count;
     ig_value *values = ig_aten_tensor(call, 0), *lengths = ig_aten_tensor(call, 1);
     IG_TRY(call->e->status);
     IG_TRY(ig_ts_dims(call, 2, 0, &edges, &edge_count));
-    IG_TRY(ig_ts_ints(call, 3, 0, &most, &count));
+    IG_TRY(ig_ts_ints(call, 3, 0, &max, &count));
     int64_t padding = ig_aten_int(call, 4);
     ig_value **results = IG_NEW_ARRAY(call->arena, ig_value *, (size_t)count + 1);
     if (edge_count != count + 1 || lengths->type->rank != 2) {
@@ -394,7 +393,7 @@ ig_status ig_ts_op_fb_stacked_to_dense(ig_ts_call *call) {
         ig_value *wide = ig_expr_cast(call->e, own, IG_DT_i64);
         j.offsets[0] = ig_compose_running_sum(call->e, wide, IG_RUNNING_complete);
         ig_dim size = ig_dim_sub(call->module, edges[i + 1], edges[i]);
-        ig_dim width = ig_dim_const(call->module, most[i]);
+        ig_dim width = ig_dim_const(call->module, max[i]);
         j.values = ig_expr_slice(call->e, values, 0, edges[i], size, 1);
         results[i] = to_dense(&j, &width, padding_of(&j, (double)padding));
     }
@@ -405,7 +404,7 @@ ig_status ig_ts_op_fb_stacked_to_dense(ig_ts_call *call) {
 ig_status ig_ts_op_fb_pack_segments(ig_ts_call *call) {
     jagged j = { .call = call, .axes = 1 };
     bool has_infinity = false, wants_mask = false;
-    ig_dim most = ig_aten_dim(call, 2);
+    ig_dim max = ig_aten_dim(call, 2);
     if (call->row->variant == 2) {
         has_infinity = ig_aten_bool(call, 3);
         wants_mask = ig_aten_bool(call, 4);
@@ -414,10 +413,10 @@ ig_status ig_ts_op_fb_pack_segments(ig_ts_call *call) {
     ig_value *lengths = ig_fb_arg(call, 1, IG_DT_i64), *mask = NULL;
     j.offsets[0] = ig_compose_running_sum(call->e, lengths, IG_RUNNING_complete);
     ig_value *padding = padding_of(&j, has_infinity ? -(double)INFINITY : 0);
-    IG_TRY(ig_ts_give(call, 0, to_dense(&j, &most, padding)));
+    IG_TRY(ig_ts_give(call, 0, to_dense(&j, &max, padding)));
     if (call->row->variant != 2) {
         return IG_OK;
     }
-    rows_of_places(&j, &most, &mask);
+    rows_of_places(&j, &max, &mask);
     return wants_mask ? ig_ts_give(call, 1, mask) : ig_fb_give_none(call, 1);
 }

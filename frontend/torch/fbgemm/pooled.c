@@ -214,7 +214,7 @@ static ig_status read_regroup(ig_ts_call *call, regroup *r) {
                     .keys = list_of(&call->args[KEYS]),
                     .lengths = list_of(&call->args[LENGTHS]),
                     .groups = list_of(&call->args[GROUPS]) };
-    size_t most = 1;
+    size_t max = 1;
     if (!r->keys || !r->lengths || !r->groups || r->keys->count != r->lengths->count) {
         return ig_ts_fail(call, IG_INVALID,
                           "keys, lengths and groups are lists of lists");
@@ -222,9 +222,9 @@ static ig_status read_regroup(ig_ts_call *call, regroup *r) {
     IG_TRY(check_lengths(r));
     for (size_t i = 0; i < r->groups->count; i++) {
         const ig_ts_list *group = list_of(&r->groups->items[i]);
-        most += group ? group->count : 0;
+        max += group ? group->count : 0;
     }
-    r->pieces = IG_NEW_ARRAY(call->arena, piece, most);
+    r->pieces = IG_NEW_ARRAY(call->arena, piece, max);
     r->outputs = (uint32_t)r->groups->count;
     for (uint32_t i = 0; i < r->outputs; i++) {
         IG_TRY(read_group(r, i));

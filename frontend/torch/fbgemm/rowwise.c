@@ -166,12 +166,12 @@ static ig_value *one_where(ig_expr *e, ig_value *test, ig_value *x) {
 ig_status ig_ts_op_fb_to_rows_half(ig_ts_call *call) {
     ig_value *x = ig_aten_cast(call, rows_of(call, 0), IG_DT_f32);
     uint32_t bits = bit_rate(call), per_byte = 8 / bits;
-    double most = (1 << bits) - 1;
+    double max = (1 << bits) - 1;
     range r = range_of(call, x);
     ig_value *bias = ig_aten_cast(call, r.low, IG_DT_f16);
     ig_value *low = ig_aten_cast(call, bias, IG_DT_f32);
     ig_value *width = ig_build_sub(call->e, r.high, low);
-    ig_value *scale = ig_expr_with(call->e, IG_OP_div, width, most);
+    ig_value *scale = ig_expr_with(call->e, IG_OP_div, width, max);
     scale = one_where(call->e, ig_expr_with(call->e, IG_OP_eq, width, 0), scale);
     scale = ig_aten_cast(call, ig_aten_cast(call, scale, IG_DT_f16), IG_DT_f32);
     scale = one_where(call->e, ig_expr_with(call->e, IG_OP_eq, scale, 0), scale);
@@ -180,7 +180,7 @@ ig_status ig_ts_op_fb_to_rows_half(ig_ts_call *call) {
     scale = one_where(call->e, is_inf, scale);
     inverse = one_where(call->e, is_inf, inverse);
     ig_value *q = ig_build_mul(call->e, ig_build_sub(call->e, x, low), inverse);
-    q = clamp_between(call->e, ig_build_round(call->e, q), 0, most);
+    q = clamp_between(call->e, ig_build_round(call->e, q), 0, max);
     q = ig_aten_cast(call, q, IG_DT_u8);
     q = per_byte > 1 ? ig_aten_join_bits(call, q, per_byte, bits, IG_DT_u8) : q;
     return ig_aten_give(
@@ -226,12 +226,12 @@ ig_status ig_ts_op_fb_to_hfp8(ig_ts_call *call) {
         return e->status;
     }
     int64_t mantissa = 7 - exponent;
-    ig_value *most = ig_expr_number(e, IG_DT_f32, ig_aten_float(call, 3));
+    ig_value *max = ig_expr_number(e, IG_DT_f32, ig_aten_float(call, 3));
     ig_value *sign =
         map_with(e, IG_OP_and,
                  map_with(e, IG_OP_shr, ig_aten_bitcast(call, x, IG_DT_i32), 24), 128);
     ig_value *size = ig_build_abs(e, x);
-    size = ig_build_where(e, ig_build_lt(e, size, most), size, most);
+    size = ig_build_where(e, ig_build_lt(e, size, max), size, max);
     ig_value *bits = ig_aten_bitcast(call, size, IG_DT_i32);
     ig_value *field = map_with(e, IG_OP_max, map_with(e, IG_OP_shr, bits, 23),
                                128 - bias);

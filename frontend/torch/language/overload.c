@@ -377,13 +377,13 @@ bool ig_overload_find(ig_script_types *types, const ig_schema *const *candidates
                       size_t count, const ig_call_shape *call,
                       ig_overload_match *out_match) {
     ig_matcher matcher = { .types = types };
-    size_t most = 0;
+    size_t max = 0;
     for (size_t i = 0; i < count; i++) {
         size_t arguments = candidates[i]->argument_count;
-        most = arguments > most ? arguments : most;
+        max = arguments > max ? arguments : max;
     }
     *out_match = (ig_overload_match){ 0 };
-    out_match->arguments = IG_NEW_ARRAY(types->arena, ig_bound_argument, most);
+    out_match->arguments = IG_NEW_ARRAY(types->arena, ig_bound_argument, max);
     for (int pass = IG_PASS_EXACT; pass <= IG_PASS_TOLERANT; pass++) {
         matcher.pass = (ig_overload_pass)pass;
         if (find_in_pass(&matcher, candidates, count, call, out_match)) {

@@ -44,21 +44,21 @@ static void put_reason(ig_writer *w, const ig_mismatch *why) {
 ig_status ig_overload_explain(ig_script_types *types,
                               const ig_schema *const *candidates, size_t count,
                               const ig_call_shape *call, const ig_location *where) {
-    enum { MOST = 8 };
+    enum { MAX = 8 };
     ig_matcher matcher = { .types = types, .pass = IG_PASS_TOLERANT };
     ig_writer w;
     ig_writer_init(&w, types->arena);
     ig_put(&w, "no supported overload takes ");
     ig_call_shape_print(call, &w);
-    for (size_t i = 0; i < count && i < MOST; i++) {
+    for (size_t i = 0; i < count && i < MAX; i++) {
         ig_bound_argument *arguments = IG_NEW_ARRAY(types->arena, ig_bound_argument,
                                                     candidates[i]->argument_count + 1);
         ig_overload_try(&matcher, candidates[i], call, arguments);
         ig_put(&w, "\n  %s: ", candidates[i]->text);
         put_reason(&w, &matcher.why);
     }
-    if (count > MOST) {
-        ig_put(&w, "\n  and %zu more", count - MOST);
+    if (count > MAX) {
+        ig_put(&w, "\n  and %zu more", count - MAX);
     }
     return ig_error(&types->context->diag, IG_UNSUPPORTED, where, "%s", w.data);
 }

@@ -72,9 +72,9 @@ static const char *describe_token(const ig_py_token *token, char *buffer, size_t
     default:
         break;
     }
-    int most = token->text.size < 40 ? (int)token->text.size : 40;
+    int max = token->text.size < 40 ? (int)token->text.size : 40;
     snprintf(buffer, size, token->kind == IG_PY_TOKEN_BAD ? "%.*s" : "'%.*s'",
-             token->kind == IG_PY_TOKEN_BAD ? (int)token->text.size : most,
+             token->kind == IG_PY_TOKEN_BAD ? (int)token->text.size : max,
              token->text.data);
     return buffer;
 }

@@ -143,7 +143,7 @@ static bool read_indent(ig_py_lexer *lexer, ig_py_token *out_token) {
         return false;
     }
     if (column > *top) {
-        if (lexer->indent_count == IG_PY_MOST_INDENTS) {
+        if (lexer->indent_count == IG_PY_MAX_INDENTS) {
             *out_token = bad_at(lexer, "too many levels of indentation");
             return true;
         }

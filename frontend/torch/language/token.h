@@ -35,7 +35,7 @@ typedef struct ig_py_token {
 #define IG_PY_PUNCT2(a, b) ((uint32_t)(a) | (uint32_t)(b) << 8)
 #define IG_PY_PUNCT3(a, b, c) (IG_PY_PUNCT2(a, b) | (uint32_t)(c) << 16)
 
-#define IG_PY_MOST_INDENTS 256 /* Python has 100, libtorch no bound */
+#define IG_PY_MAX_INDENTS 256 /* Python has 100, libtorch no bound */
 
 typedef struct ig_py_lexer {
     const char *next, *end, *line_start;
@@ -45,7 +45,7 @@ typedef struct ig_py_lexer {
     uint32_t dedents; /* owed */
     bool line_begun;  /* something but blanks stood on this logical line */
     bool is_line_start;
-    uint32_t indents[IG_PY_MOST_INDENTS]; /* columns, strictly growing */
+    uint32_t indents[IG_PY_MAX_INDENTS]; /* columns, strictly growing */
 } ig_py_lexer;
 
 /* Skips a byte order mark. */

@@ -36,7 +36,7 @@ const char *ig_py_token_int(ig_str text, bool is_negative, int64_t *out_value) {
     assert(text.size > 0 && "the lexer makes no empty number");
     int base = base_of(text);
     size_t first = base == 10 ? 0 : 2;
-    uint64_t value = 0, most = (uint64_t)INT64_MAX + is_negative;
+    uint64_t value = 0, max = (uint64_t)INT64_MAX + is_negative;
     bool has_digit = false, is_zero = true;
     for (size_t i = first; i < text.size; i++) {
         if (text.data[i] == '_') {
@@ -46,7 +46,7 @@ const char *ig_py_token_int(ig_str text, bool is_negative, int64_t *out_value) {
         if (digit >= base) {
             return "a digit that its base does not have";
         }
-        if (value > (most - (uint64_t)digit) / (uint64_t)base) {
+        if (value > (max - (uint64_t)digit) / (uint64_t)base) {
             return "an integer that 64 bits cannot hold";
         }
         value = value * (uint64_t)base + (uint64_t)digit;

@@ -23,8 +23,8 @@ typedef struct builder {
     ig_package *package;
     ig_arena *arena;
     const char *resource;
-    ig_map seen; /* modules that were looked at */
-    ig_map told; /* classes that were reported */
+    ig_map seen;  /* modules that were looked at */
+    ig_map given; /* classes that were reported */
     IG_VEC(unknown_module) unknown;
     ig_ts_sources sources; /* of the classes that are written in the package */
     bool has_python;       /* are there such? */
@@ -53,10 +53,10 @@ static const char advice[] =
 /* Once for each class; the tree is walked on, so that all are told. */
 static void report_class(builder *b, const ig_py *class, const char *path) {
     const char *name = ig_py_path(class, b->arena);
-    if (ig_map_get(&b->told, ig_str_of(name))) {
+    if (ig_map_get(&b->given, ig_str_of(name))) {
         return;
     }
-    ig_map_set(&b->told, ig_str_of(name), b);
+    ig_map_set(&b->given, ig_str_of(name), b);
     ig_archive *archive = b->package->archive;
     ig_location where = { .file = archive->file, .graph = b->resource };
     const char *entry = NULL;
@@ -98,7 +98,7 @@ static void report_hooks(builder *b, const ig_py *module, const char *path) {
 /* All at once, where nothing of the tree can be run without them; false: there is
  * nothing to tell. */
 static bool report_unknown(builder *b) {
-    bool has_told = false;
+    bool has_reported = false;
     for (size_t i = 0; i < b->unknown.count; i++) {
         const unknown_module *one = &b->unknown.items[i];
         const ig_py *module = one->module;
@@ -113,9 +113,9 @@ static bool report_unknown(builder *b) {
         } else {
             continue;
         }
-        has_told = true;
+        has_reported = true;
     }
-    return has_told;
+    return has_reported;
 }
 
 /* ---- classes of the package ---- */
@@ -198,7 +198,7 @@ ig_status ig_package_build(ig_package *package, const char *resource, ig_py *mod
     b->resource = resource;
     b->sources = (ig_ts_sources){ .read = read_python, .user = b };
     ig_map_init(&b->seen, b->arena);
-    ig_map_init(&b->told, b->arena);
+    ig_map_init(&b->given, b->arena);
     program->root = module;
     program->constants = IG_NEW(b->arena, ig_py);
     program->constants->kind = IG_PY_TUPLE;

@@ -132,8 +132,8 @@ static ig_status leave_value(checker *check, const ig_py *value) {
         deepest = depth > deepest ? depth : deepest;
     }
     check->depths[value->id] = deepest + 1;
-    int64_t most = check->vm->set->context->limits.pickle_depth;
-    if (deepest + 1 > (uint64_t)most) {
+    int64_t max = check->vm->set->context->limits.pickle_depth;
+    if (deepest + 1 > (uint64_t)max) {
         return ig_pickle_error_limit(check->vm, IG_LIMIT_pickle_depth,
                                      "the nesting of values");
     }

@@ -8,11 +8,10 @@
 #include <string.h>
 
 /* Turning bytes into decimals takes the square of their count. */
-enum { MOST_BYTES = 1024, MOST_DIGITS = 2500 };
+enum { MAX_BYTES = 1024, MAX_DIGITS = 2500 };
 
 static ig_status fail_size(ig_pickle_vm *vm) {
-    return ig_pickle_fail(vm, IG_LIMIT, "an integer has more than %d bytes",
-                          MOST_BYTES);
+    return ig_pickle_fail(vm, IG_LIMIT, "an integer has more than %d bytes", MAX_BYTES);
 }
 
 /* Divides the magnitude (lowest byte first) by ten; returns the remainder. */
@@ -36,10 +35,10 @@ static void negate_bytes(unsigned char *bytes, size_t size) {
 }
 
 static ig_str decimal_of(ig_arena *arena, ig_str number) {
-    assert(number.size > 0 && number.size <= MOST_BYTES &&
+    assert(number.size > 0 && number.size <= MAX_BYTES &&
            "the caller checked the size");
-    unsigned char bytes[MOST_BYTES];
-    char digits[MOST_DIGITS];
+    unsigned char bytes[MAX_BYTES];
+    char digits[MAX_DIGITS];
     size_t size = number.size, begin = sizeof(digits);
     memcpy(bytes, number.data, size);
     bool is_negative = bytes[size - 1] & 0x80;
@@ -68,7 +67,7 @@ ig_status ig_pickle_int_of_bytes(ig_pickle_vm *vm, ig_str bytes, ig_py *item) {
     while (size > 8 && at[size - 1] == sign && (at[size - 2] & 0x80) == (sign & 0x80)) {
         size--;
     }
-    if (size > MOST_BYTES) {
+    if (size > MAX_BYTES) {
         return fail_size(vm);
     }
     if (size > 8) {
@@ -98,7 +97,7 @@ ig_status ig_pickle_int_of_text(ig_pickle_vm *vm, ig_str text, ig_py *item) {
     if (!is_decimal) {
         return ig_pickle_fail(vm, IG_INVALID, "its argument is no integer");
     }
-    if (text.size > MOST_DIGITS) {
+    if (text.size > MAX_DIGITS) {
         return fail_size(vm);
     }
     item->kind = IG_PY_BIG;
@@ -115,7 +114,7 @@ static int digit_of(char c) {
                                   : 99;
 }
 
-/* `count` digits at `*at`; at most `most` of an octal run. */
+/* `count` digits at `*at`; at most `max` of an octal run. */
 static bool read_digits(ig_str text, size_t *at, size_t count, int base,
                         uint32_t *out_code) {
     assert(base > 1 && base <= 16 && "digits are 0 to f");

@@ -9,7 +9,7 @@
 #include <string.h>
 
 /* Marks nest as values do; a value is kept once, and once more when it is shared. */
-enum { NEWEST_PROTOCOL = 5, MOST_MARKS = 1 << 16, MOST_SPARE = 1 << 16 };
+enum { NEWEST_PROTOCOL = 5, MAX_MARKS = 1 << 16, MAX_SPARE = 1 << 16 };
 
 #define RUN(name) ig_status ig_pickle_run_##name(ig_pickle_vm *vm)
 
@@ -67,8 +67,8 @@ static ig_status push_new(ig_pickle_vm *vm, ig_py_kind kind, ig_py **out_value) 
 }
 
 RUN(mark) {
-    if (vm->marks.count >= MOST_MARKS) {
-        return ig_pickle_fail(vm, IG_LIMIT, "more than %d marks are open", MOST_MARKS);
+    if (vm->marks.count >= MAX_MARKS) {
+        return ig_pickle_fail(vm, IG_LIMIT, "more than %d marks are open", MAX_MARKS);
     }
     IG_PUSH(vm->arena, &vm->marks, vm->stack.count);
     return IG_OK;
@@ -99,7 +99,7 @@ RUN(pop_mark) {
 
 RUN(dup) {
     IG_TRY(need_values(vm, 1));
-    if (vm->stack.count > MOST_SPARE + 2 * (size_t)vm->set->value_count) {
+    if (vm->stack.count > MAX_SPARE + 2 * (size_t)vm->set->value_count) {
         return ig_pickle_fail(vm, IG_LIMIT, "it doubles more values than there are");
     }
     push_value(vm, IG_LAST(&vm->stack));
@@ -353,7 +353,7 @@ RUN(set_items) {
 
 static ig_status put_at(ig_pickle_vm *vm, uint64_t number) {
     IG_TRY(need_values(vm, 1));
-    if (vm->memo.count > MOST_SPARE + 2 * (size_t)vm->set->value_count) {
+    if (vm->memo.count > MAX_SPARE + 2 * (size_t)vm->set->value_count) {
         return ig_pickle_fail(vm, IG_LIMIT, "it keeps more values than there are");
     }
     ig_map_set_id(&vm->memo, number, IG_LAST(&vm->stack));

@@ -222,8 +222,8 @@ bool ig_py_tensor_is_contiguous(const ig_py_tensor *tensor);
 ig_status ig_py_tensor_bytes(ig_context *context, ig_arena *arena,
                              const ig_py_tensor *tensor, const ig_location *where,
                              ig_archive_span *out_span);
-/* Appends a value as Python would print it, shortened: at most `most` items of a
+/* Appends a value as Python would print it, shortened: at most `max` items of a
  * container and elements of a tensor. */
-void ig_py_print(ig_writer *writer, const ig_py *value, size_t most);
+void ig_py_print(ig_writer *writer, const ig_py *value, size_t max);
 
 #endif

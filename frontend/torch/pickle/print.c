@@ -11,11 +11,11 @@
 #include <assert.h>
 #include <string.h>
 
-enum { VALUES_FOR_EACH = 64 }; /* printed at most: this many times `most` */
+enum { VALUES_FOR_EACH = 64 }; /* printed at most: this many times `max` */
 
 typedef struct printer {
     ig_writer *out;
-    size_t most, left;
+    size_t max, left;
 } printer;
 
 static void print_value(printer *p, const ig_py *value);
@@ -33,7 +33,7 @@ static bool begin_item(printer *p, size_t index, size_t count) {
     if (index > 0) {
         ig_put(p->out, ", ");
     }
-    if (index >= p->most) {
+    if (index >= p->max) {
         ig_put(p->out, "… %zu more", count - index);
         return false;
     }
@@ -98,11 +98,11 @@ static void print_plain(printer *p, const ig_py *value) {
 
 static void print_text(printer *p, const ig_py *value) {
     ig_str text = value->as.text;
-    size_t most = p->most * 16;
+    size_t max = p->max * 16;
     ig_put(p->out, value->kind == IG_PY_BYTES ? "b" : "");
-    ig_put_quoted(p->out, (ig_str){ text.data, text.size < most ? text.size : most });
-    if (text.size > most) {
-        ig_put(p->out, "… %zu more bytes", text.size - most);
+    ig_put_quoted(p->out, (ig_str){ text.data, text.size < max ? text.size : max });
+    if (text.size > max) {
+        ig_put(p->out, "… %zu more bytes", text.size - max);
     }
 }
 
@@ -255,7 +255,7 @@ static void print_value(printer *p, const ig_py *value) {
     prints[value->kind](p, value);
 }
 
-void ig_py_print(ig_writer *writer, const ig_py *value, size_t most) {
-    printer p = { .out = writer, .most = most, .left = most * VALUES_FOR_EACH };
+void ig_py_print(ig_writer *writer, const ig_py *value, size_t max) {
+    printer p = { .out = writer, .max = max, .left = max * VALUES_FOR_EACH };
     print_value(&p, value);
 }

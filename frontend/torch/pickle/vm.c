@@ -40,8 +40,8 @@ ig_status ig_pickle_error_limit(const ig_pickle_vm *vm, ig_limit_id id,
 
 ig_status ig_pickle_new(ig_pickle_vm *vm, ig_py_kind kind, ig_py **out_value) {
     assert(kind < IG_PY_KIND_COUNT && "values have one of our kinds");
-    int64_t most = vm->set->context->limits.pickle_values;
-    if (vm->set->value_count >= (uint64_t)most) {
+    int64_t max = vm->set->context->limits.pickle_values;
+    if (vm->set->value_count >= (uint64_t)max) {
         return ig_pickle_error_limit(vm, IG_LIMIT_pickle_values, "the count of values");
     }
     ig_py *value = IG_NEW(vm->arena, ig_py);

@@ -17,8 +17,8 @@ static ig_status type_error(ig_ts_eval *eval, const char *what) {
 }
 
 static ig_status need_arguments(ig_ts_eval *eval, const ig_ts_arguments *a,
-                                uint32_t least) {
-    return a->positional >= least
+                                uint32_t min) {
+    return a->positional >= min
                ? IG_OK
                : type_error(eval, "a builtin function lacks arguments");
 }
@@ -647,6 +647,6 @@ ig_python_hook ig_python_builtin(const char *name) {
 }
 
 uint32_t ig_python_builtin_uses(ig_python_hook hook, uint32_t count) {
-    uint32_t most = hook == hook_nothing ? 0 : hook == hook_assert ? 1 : count;
-    return count < most ? count : most;
+    uint32_t max = hook == hook_nothing ? 0 : hook == hook_assert ? 1 : count;
+    return count < max ? count : max;
 }

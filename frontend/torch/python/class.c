@@ -161,11 +161,11 @@ static ig_status add_methods(ig_ts_eval *eval, ig_class *class,
 }
 
 static ig_status add_all_methods(ig_ts_eval *eval, ig_python_class *class) {
-    size_t most = 0;
+    size_t max = 0;
     for (size_t i = 0; i < class->order_count; i++) {
-        most += class->order[i]->space.body->count;
+        max += class->order[i]->space.body->count;
     }
-    class->class->methods = IG_NEW_ARRAY(eval->code->arena, ig_function, most + 1);
+    class->class->methods = IG_NEW_ARRAY(eval->code->arena, ig_function, max + 1);
     ig_ts_frame *caller = eval->frame;
     ig_status status = IG_OK;
     for (size_t i = 0; status == IG_OK && i < class->order_count; i++) {
@@ -322,17 +322,17 @@ ig_status ig_python_find_class(ig_ts_eval *eval, const char *name,
 ig_status ig_python_class_get(ig_ts_eval *eval, const ig_python_class *class,
                               const ig_python_class *after, const char *name,
                               ig_ts_value *out, bool *out_found) {
-    bool is_behind = !after;
+    bool is_after = !after;
     *out_found = false;
     for (size_t i = 0; i < class->order_count; i++) {
         ig_python_class *at = (ig_python_class *)(uintptr_t) class->order[i];
-        if (is_behind) {
+        if (is_after) {
             IG_TRY(ig_python_space_get(eval, &at->space, name, out, out_found));
         }
         if (*out_found) {
             return IG_OK;
         }
-        is_behind = is_behind || at == after;
+        is_after = is_after || at == after;
     }
     return IG_OK;
 }

@@ -222,7 +222,7 @@ static bool is_idle_method(const char *name) {
 }
 
 /* x.view(torch.int32): a type, where x.view(3) is a shape. */
-static const char *told_overload(const char *name, const ig_ts_arguments *given) {
+static const char *named_overload(const char *name, const ig_ts_arguments *given) {
     bool is_type = given->keywords == 1 && strcmp(given->names[0], "dtype") == 0;
     for (uint32_t i = 0; i < given->positional; i++) {
         is_type = is_type || given->values[i].is_dtype;
@@ -241,7 +241,7 @@ static ig_status call_method(ig_ts_eval *eval, const char *name,
         return IG_OK;
     }
     const char *op = ig_arena_printf(eval->arena, "aten::%s%s", name,
-                                     told_overload(name, given));
+                                     named_overload(name, given));
     IG_TRY(call_operator(eval, op, given, out));
     if (strcmp(name, "size") == 0 && out->kind == IG_TS_LIST) {
         *out = ig_ts_of_tuple(out->as.list);

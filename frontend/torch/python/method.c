@@ -22,8 +22,8 @@ enum { GIVES_NONE = 1, GIVES_SET = 2, TAKES_ITEMS = 4 };
 
 typedef struct method_row {
     const char *name;
-    uint32_t least, most; /* arguments */
-    ig_ts_op_hook hook;   /* or: */
+    uint32_t min, max;  /* arguments */
+    ig_ts_op_hook hook; /* or: */
     ig_status (*run)(const method_call *c);
     int flags;
 } method_row;
@@ -254,7 +254,7 @@ static ig_status call_row(const method_call *c, const method_row *rows,
         return ig_ts_error(c->eval, IG_UNSUPPORTED, "method '%s' of %s is not known",
                            name, ig_ts_kind_name(c->self));
     }
-    if (count < rows->least || count > rows->most) {
+    if (count < rows->min || count > rows->max) {
         return ig_ts_raise(c->eval, "TypeError: a method is called with a wrong number "
                                     "of arguments");
     }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* So many are reported one by one, those beyond by name alone. */
-enum { MOST_REPORTED = 12 };
+enum { MAX_REPORTED = 12 };
 
 static const char advice[] =
     "this is all that is missing on the way of the call and in branches that it may not "
@@ -90,12 +90,12 @@ static void report_all(ig_ts_eval *eval, const ig_python_lacks *lacks,
             IG_PUSH(eval->arena, &list, lack);
         }
     }
-    size_t most = list.count > MOST_REPORTED ? MOST_REPORTED - 1 : list.count;
-    for (size_t i = 0; i < most; i++) {
+    size_t max = list.count > MAX_REPORTED ? MAX_REPORTED - 1 : list.count;
+    for (size_t i = 0; i < max; i++) {
         report_one(eval, list.items[i], i + 1 == list.count ? advice : NULL);
     }
-    if (most < list.count) {
-        report_rest(eval, list.items + most, list.count - most);
+    if (max < list.count) {
+        report_rest(eval, list.items + max, list.count - max);
     }
 }
 

@@ -169,12 +169,12 @@ static ig_status run_binding(ig_ts_eval *eval, ig_python_space *space,
 /* In the frame of the space, which knows nothing of who asks. */
 static ig_status bind_in_space(ig_ts_eval *eval, ig_python_space *space,
                                const char *name) {
-    enum { MOST_DEEP = 100 };
+    enum { MAX_DEPTH = 100 };
     ig_ts_frame *caller = eval->frame, *before = space->frame->caller;
     uint32_t line = space->frame->line;
-    if (eval->depth >= MOST_DEEP) {
+    if (eval->depth >= MAX_DEPTH) {
         return ig_ts_error(eval, IG_LIMIT, "names are defined more than %d deep",
-                           MOST_DEEP);
+                           MAX_DEPTH);
     }
     if (!before) { /* else it is running already */
         space->frame->caller = caller;

@@ -198,7 +198,7 @@ static known call_operator(survey *s, const char *name, const ig_call_shape *giv
     if (s->status != IG_OK || unpacks_keywords(given)) {
         return (known){ 0 };
     }
-    ig_call_shape shape = from.is_told ? forget_numbers(s, given) : *given;
+    ig_call_shape shape = from.is_given ? forget_numbers(s, given) : *given;
     uint32_t at = ig_ts_candidates_match(s->eval, &from, &shape, &match);
     if (at < IG_TS_CANDIDATES) {
         const ig_script_type *common = common_result(from.own[at]);

@@ -10,11 +10,11 @@
  * containers, whose texts have quotes. */
 ig_status ig_python_put(ig_ts_eval *eval, const ig_ts_value *value, ig_writer *out,
                         bool *out_known) {
-    bool is_told = value->kind == IG_TS_NONE || value->kind == IG_TS_BOOL ||
-                   value->kind == IG_TS_INT || value->kind == IG_TS_STR ||
-                   value->kind == IG_TS_DEVICE;
-    *out_known = *out_known && is_told && value->form == IG_TS_KNOWN;
-    return is_told ? ig_ts_str_write(eval, out, value) : IG_OK;
+    bool is_given = value->kind == IG_TS_NONE || value->kind == IG_TS_BOOL ||
+                    value->kind == IG_TS_INT || value->kind == IG_TS_STR ||
+                    value->kind == IG_TS_DEVICE;
+    *out_known = *out_known && is_given && value->form == IG_TS_KNOWN;
+    return is_given ? ig_ts_str_write(eval, out, value) : IG_OK;
 }
 
 /* ---- f"…" ---- */

@@ -56,13 +56,13 @@ ig_value *ig_vision_sum_rows(ig_ts_call *call, ig_value *table, ig_value *ids,
 
 /* The greatest number of the edges' dtype that is no greater: a share of that dtype
  * exceeds both or none. */
-static ig_value *share_of(ig_ts_call *call, const ig_value *edges, double most) {
-    double narrow = (double)(float)most;
-    if (narrow > most) {
-        narrow = (double)nextafterf((float)most, -INFINITY);
+static ig_value *share_of(ig_ts_call *call, const ig_value *edges, double max) {
+    double narrow = (double)(float)max;
+    if (narrow > max) {
+        narrow = (double)nextafterf((float)max, -INFINITY);
     }
     ig_dtype dtype = (ig_dtype)edges->type->dtype;
-    return ig_expr_number(call->e, dtype, dtype == IG_DT_f32 ? narrow : most);
+    return ig_expr_number(call->e, dtype, dtype == IG_DT_f32 ? narrow : max);
 }
 
 /* Scores [N] as f32 [1, 1, N].  Those that f32 does not hold give way to their ranks,
@@ -88,7 +88,7 @@ static ig_value *read_scores(ig_ts_call *call, ig_value *scores, ig_boxes *boxes
 /* nms(dets [n, 4], scores [n], iou_threshold): numbers of the boxes kept, best first */
 ig_status ig_ts_op_tv_nms(ig_ts_call *call) {
     ig_value *edges = ig_aten_tensor(call, 0), *scores = ig_aten_tensor(call, 1);
-    double most = ig_aten_float(call, 2);
+    double max = ig_aten_float(call, 2);
     IG_TRY(call->e->status);
     if (edges->type->rank != 2 || scores->type->rank != 1) {
         return ig_ts_fail(call, IG_INVALID, "boxes of rank %u, scores of rank %u",
@@ -99,7 +99,7 @@ ig_status ig_ts_op_tv_nms(ig_ts_call *call) {
     ig_value *order = NULL;
     ig_boxes boxes = { .edges = ig_aten_wide(call, edges) };
     IG_TRY(call->e->status);
-    boxes.share = share_of(call, boxes.edges, most);
+    boxes.share = share_of(call, boxes.edges, max);
     boxes.scores = read_scores(call, scores, &boxes, &order);
     boxes.edges = ig_expr_unsqueeze(call->e, boxes.edges, 0);
     ig_value *ids = ig_expr_select(call->e, ig_compose_suppress(call->e, &boxes), 1,

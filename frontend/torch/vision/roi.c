@@ -59,8 +59,8 @@ typedef struct axis {
 
 /* Which of the numbers of a grid each region uses: 1 or 0, [K, 1, grid]. */
 static ig_value *in_use(ig_ts_call *call, ig_value *numbers, ig_value *grid) {
-    ig_value *most = ig_vision_spread(call, grid, 3, (uint32_t[]){ 0 });
-    ig_value *is_used = ig_build_lt(call->e, numbers, most);
+    ig_value *max = ig_vision_spread(call, grid, 3, (uint32_t[]){ 0 });
+    ig_value *is_used = ig_build_lt(call->e, numbers, max);
     return grid ? ig_aten_cast(call, is_used, (ig_dtype)grid->type->dtype) : NULL;
 }
 
@@ -72,9 +72,9 @@ static ig_value *grid_numbers(ig_ts_call *call, const regions *r, ig_value *grid
         numbers = ig_expr_iota(call->e, IG_DT_i64, ig_dim_of(r->ratio));
     } else {
         ig_dim one = ig_dim_of(1);
-        ig_value *least = ig_expr_reshape(call->e, ig_expr_number(call->e, dtype, 1), 1,
-                                          &one);
-        ig_value *all = ig_expr_concat(call->e, 0, (ig_value *[]){ grid, least }, 2);
+        ig_value *min = ig_expr_reshape(call->e, ig_expr_number(call->e, dtype, 1), 1,
+                                        &one);
+        ig_value *all = ig_expr_concat(call->e, 0, (ig_value *[]){ grid, min }, 2);
         all = ig_expr_reduce_axis(call->e, IG_REDUCE_max, all, 0, false);
         ig_value *range[] = { ig_expr_integer(call->e, IG_DT_i64, 0),
                               ig_aten_cast(call, all, IG_DT_i64),

@@ -21,13 +21,13 @@
 
 /* Lines that are prefetched, and the minimum and maximum of ids for them: more
  * than memory has under way at once, less than half of a small first cache. */
-enum { LINES = 192, LEAST = 8, MOST = 64 };
+enum { LINES = 192, MIN = 8, MAX = 64 };
 
 static int64_t distance_of(const bag_class *c) {
     int64_t line = c->lower->target->line_bytes;
     int64_t lines = 1 + (c->layout.bytes + line - 2) / line;
     int64_t distance = LINES / lines;
-    return distance < LEAST ? LEAST : distance > MOST ? MOST : distance;
+    return distance < MIN ? MIN : distance > MAX ? MAX : distance;
 }
 
 /* Do the ids of a bag follow those of the bag before, in every feature? */

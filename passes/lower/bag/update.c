@@ -120,10 +120,10 @@ static ig_value *find_border(const update *u, ig_builder *b, ig_value *word) {
     ig_value *before = row_at(u, then, k_sub(then, word, k_i64(then, 1)));
     ig_value *max_row = k_cast(then, k_i64(then, INT64_MAX), IG_DT_u64);
     ig_value *found = find_beyond(u, then, word, k_min(then, before, max_row));
-    ig_value *is_behind = k_compare(then, IG_OP_gt, before, max_row);
+    ig_value *is_after = k_compare(then, IG_OP_gt, before, max_row);
     /* A border after the last row is that row's end. */
     ig_value *start = find_beyond(u, then, k_i64(then, 0), max_row);
-    found = k_where(then, is_behind, start, k_min(then, found, start));
+    found = k_where(then, is_after, start, k_min(then, found, start));
     k_if_close(&branch, &found, (ig_value *[]){ k_i64(&branch.other, 0) });
     return branch.results[0];
 }

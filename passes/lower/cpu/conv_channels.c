@@ -364,10 +364,10 @@ static void choose_block(conv_channels *c) {
     if (!ig_dim_constant(module, c->out->dims[c->last - 1], &width)) {
         return;
     }
-    uint32_t most = c->columns;
+    uint32_t max = c->columns;
     int64_t ends = (taps - 1) / stride_at(c, c->last - 2);
     int64_t inside = width > ends ? width - ends : 1;
-    for (uint32_t columns = most; 2 * columns > most; columns--) {
+    for (uint32_t columns = max; 2 * columns > max; columns--) {
         if (inside % columns < best) {
             best = inside % columns;
             c->columns = columns;

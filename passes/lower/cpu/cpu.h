@@ -10,7 +10,7 @@
 ig_value *ig_cpu_scratch(ig_lower *lower, int64_t floats);
 ig_value *ig_cpu_scratch_of(ig_lower *lower, ig_dtype dtype, int64_t count);
 
-/* A loop over blocks of at most `most` rows of `total`, evenly split, so that the last
+/* A loop over blocks of at most `max` rows of `total`, evenly split, so that the last
  * one is not a thin one.  To be closed by the caller. */
 typedef struct ig_cpu_blocks {
     k_loop loop;              /* over the number of the block */

@@ -184,9 +184,9 @@ static void emit_range(const dot *d, ig_builder *b, const dot_range *range) {
 /* Too few rows or columns for panels? */
 static ig_value *is_small(const dot *d, ig_builder *b) {
     ig_value *m = ig_lower_dim(d->lower, d->type->dims[d->rank - 2]);
-    ig_value *is_low = k_compare(b, IG_OP_lt, m, k_i64(b, d->panels.least_m));
-    ig_value *is_narrow = k_compare(b, IG_OP_lt, d->n, k_i64(b, d->panels.least_n));
-    return d->panels.least_n ? k_binary(b, IG_OP_or, is_low, is_narrow) : is_low;
+    ig_value *is_low = k_compare(b, IG_OP_lt, m, k_i64(b, d->panels.min_m));
+    ig_value *is_narrow = k_compare(b, IG_OP_lt, d->n, k_i64(b, d->panels.min_n));
+    return d->panels.min_n ? k_binary(b, IG_OP_or, is_low, is_narrow) : is_low;
 }
 
 /* Products of known extents take one form; else the run chooses. */

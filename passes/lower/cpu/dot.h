@@ -13,13 +13,13 @@ enum {
 
 /* Register tiles over panels that the kernel makes of B (dot_panels.c). */
 typedef struct dot_panels {
-    uint32_t lanes;           /* of a vector along n; 0: this product takes no panels */
-    uint32_t rows;            /* at most, of a block */
-    int64_t least_m, least_n; /* smaller products are better off without */
-    bool is_choice;           /* the run knows whether this one is */
-    ig_dtype wide;            /* the factors to multiply and add up */
-    ig_dtype sum;             /* of blocks of k, added up */
-    bool is_deep;             /* K may be larger than a panel */
+    uint32_t lanes;       /* of a vector along n; 0: this product takes no panels */
+    uint32_t rows;        /* at most, of a block */
+    int64_t min_m, min_n; /* smaller products are better off without */
+    bool is_choice;       /* the run knows whether this one is */
+    ig_dtype wide;        /* the factors to multiply and add up */
+    ig_dtype sum;         /* of blocks of k, added up */
+    bool is_deep;         /* K may be larger than a panel */
     bool is_staged;
     uint32_t store_lanes; /* of the epilogue */
     ig_value *panel;      /* local: K_BLOCK rows of k of a micro-panel of B */

@@ -302,7 +302,7 @@ void dot_emit_panels(const dot *d, ig_builder *b, const dot_range *range) {
  * k would do, a vector of it costs 2 + log2(lanes) instructions, and each row saves
  * two; where columns would, rows save what B loses by lying in more pages and lines of
  * the nearest cache than these hold.  All else would go element by element. */
-static int64_t least_rows(const dot *d, uint32_t lanes) {
+static int64_t min_rows(const dot *d, uint32_t lanes) {
     int64_t shuffles = 0;
     while ((lanes >> shuffles) > 1) {
         shuffles++;
@@ -323,7 +323,7 @@ static bool is_below(const dot *d, ig_dim extent, int64_t min, bool *is_open) {
     return is_known && value < min;
 }
 
-static uint32_t most_rows(const ig_target *target) {
+static uint32_t max_rows(const ig_target *target) {
     return target->vector_registers >= 32 ? 8 : target->vector_bytes >= 32 ? 6 : 4;
 }
 
@@ -353,22 +353,22 @@ void dot_choose_panels(dot *d) {
                              : dtype == IG_DT_f64 ? IG_DT_f64
                                                   : IG_DT_f32 };
     p.lanes = ig_lower_lanes(lower, p.wide);
-    p.rows = most_rows(lower->target);
+    p.rows = max_rows(lower->target);
     if (d->unit > 1) {
         open_panels(d, p);
         dot_open_quads(d, (int64_t)VECTORS * p.lanes);
         return;
     }
-    p.least_m = least_rows(d, p.lanes);
-    p.least_n = d->vectors ? WIDE : 0;
-    int64_t least_n = d->vectors ? WIDE : MIN_COLUMNS;
+    p.min_m = min_rows(d, p.lanes);
+    p.min_n = d->vectors ? WIDE : 0;
+    int64_t min_n = d->vectors ? WIDE : MIN_COLUMNS;
     bool is_m_open = false, is_n_open = false;
-    bool is_small = is_below(d, d->type->dims[d->rank - 2], p.least_m, &is_m_open);
-    is_small |= is_below(d, d->type->dims[d->rank - 1], least_n, &is_n_open);
+    bool is_small = is_below(d, d->type->dims[d->rank - 2], p.min_m, &is_m_open);
+    is_small |= is_below(d, d->type->dims[d->rank - 1], min_n, &is_n_open);
     if (!ig_dtype_is_float(dtype) || !is_same || d->a_is_vector || d->b_is_vector ||
         is_small) {
         return;
     }
-    p.is_choice = is_m_open || (is_n_open && p.least_n > 0);
+    p.is_choice = is_m_open || (is_n_open && p.min_n > 0);
     open_panels(d, p);
 }

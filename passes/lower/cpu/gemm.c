@@ -67,8 +67,8 @@ static void emit_heights(const gemm *g, ig_builder *b, ig_value *rows,
     gemm_heights low = *all, high = { .count = all->count / 2 };
     low.count -= high.count;
     memcpy(high.rows, all->rows + low.count, high.count * sizeof *high.rows);
-    ig_value *most = k_i64(b, low.rows[low.count - 1]);
-    k_if half = k_if_open(b, k_compare(b, IG_OP_le, rows, most), NULL, 0);
+    ig_value *max = k_i64(b, low.rows[low.count - 1]);
+    k_if half = k_if_open(b, k_compare(b, IG_OP_le, rows, max), NULL, 0);
     emit_heights(g, &half.then, rows, &low, tile);
     emit_heights(g, &half.other, rows, &high, tile);
     k_if_close(&half, NULL, NULL);

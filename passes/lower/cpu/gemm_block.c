@@ -275,7 +275,7 @@ static void chain_rows(const gemm *g, ig_builder *b, const chain_tile *t,
 /* One row stays in registers, and the columns' words pass by. */
 static void chain_row(const gemm *g, ig_builder *b, const chain_tile *t,
                       ig_value **sums) {
-    ig_value *row[IG_CHAIN_MOST];
+    ig_value *row[IG_CHAIN_MAX];
     for (uint32_t k = 0; k < t->length; k++) {
         row[k] = load_row(g, b, &t->steps[k], 0);
     }
@@ -298,7 +298,7 @@ static void add_chain(const gemm *g, ig_builder *b, const chain_tile *t,
 static void multiply_chain(const gemm *g, k_loop *loop, const gemm_block *tile,
                            const k_step *step, ig_value **sums) {
     ig_builder *b = &loop->b;
-    k_step steps[IG_CHAIN_MOST];
+    k_step steps[IG_CHAIN_MAX];
     chain_tile t = { .rows = tile->rows,
                      .width = tile->panels * g->shape.vectors,
                      .length = (uint32_t)g->chain,
@@ -312,11 +312,10 @@ static void multiply_chain(const gemm *g, k_loop *loop, const gemm_block *tile,
     add_chain(g, b, &t, sums);
 }
 
-/* A number of the places, as an index from 0 to `most`. */
-static ig_value *load_place(const gemm *g, ig_builder *b, ig_value *at,
-                            ig_value *most) {
+/* A number of the places, as an index from 0 to `max`. */
+static ig_value *load_place(const gemm *g, ig_builder *b, ig_value *at, ig_value *max) {
     ig_value *x = k_cast(b, k_load(b, g->places->buffer, at, 1), IG_DT_i64);
-    return k_min(b, k_max(b, x, k_i64(b, 0)), most);
+    return k_min(b, k_max(b, x, k_i64(b, 0)), max);
 }
 
 /* How many extra quads panel number `panel` has: they are added in the last pass. */

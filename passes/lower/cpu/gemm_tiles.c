@@ -60,23 +60,23 @@ gemm_heights gemm_heights_of(const gemm *g, gemm_block_rows allowed) {
 
 /* The least M of a product that has elements: an extent that may be 0 counts as what
  * divides it. */
-static int64_t least_rows(const gemm *g) {
+static int64_t min_rows(const gemm *g) {
     const ig_module *module = g->lower->module;
-    int64_t least = 1, most = g->high_rows, low, high;
-    for (uint32_t d = 0; d + 1 < g->space->rank && least < most; d++) {
+    int64_t min = 1, max = g->high_rows, low, high;
+    for (uint32_t d = 0; d + 1 < g->space->rank && min < max; d++) {
         int64_t divisor = ig_dim_divisor(module, g->space->dims[d]);
         ig_dim_range(module, g->space->dims[d], &low, &high);
         low = low > divisor ? low : divisor;
-        least *= low < 1 ? 1 : low < most ? low : most;
+        min *= low < 1 ? 1 : low < max ? low : max;
     }
-    return least;
+    return min;
 }
 
 void gemm_classify_tiles(gemm *g, int64_t limit) {
     const ig_module *module = g->lower->module;
     int64_t m = 0, n = 0;
     g->high_rows = limit;
-    g->low_rows = least_rows(g);
+    g->low_rows = min_rows(g);
     g->low_rows = g->low_rows < (limit + 1) / 2 ? g->low_rows : (limit + 1) / 2;
     if (ig_dim_constant(module, g->dims[0], &m) && m > 0) {
         int64_t tiles = (m - 1) / limit + 1;
@@ -84,8 +84,8 @@ void gemm_classify_tiles(gemm *g, int64_t limit) {
         g->high_rows = (m - 1) / tiles + 1;
     }
     if (ig_dim_constant(module, g->dims[1], &n) && n > 0) {
-        int64_t panels = (n - 1) / PANEL + 1, most = TILE_COLUMNS / PANEL;
-        g->tile_panels[0] = panels < most ? panels : most;
-        g->tile_panels[1] = panels - (panels - 1) / most * most;
+        int64_t panels = (n - 1) / PANEL + 1, max = TILE_COLUMNS / PANEL;
+        g->tile_panels[0] = panels < max ? panels : max;
+        g->tile_panels[1] = panels - (panels - 1) / max * max;
     }
 }

@@ -210,11 +210,11 @@ static uint32_t find_turned(const map_space *s) {
     return last;
 }
 
-/* As much of dim `d` as there is, but at most `most`. */
-static int64_t limit_part(const map_space *s, uint32_t d, int64_t most) {
+/* As much of dim `d` as there is, but at most `max`. */
+static int64_t limit_part(const map_space *s, uint32_t d, int64_t max) {
     int64_t known = 0;
     bool is_known = ig_dim_constant(s->lower->module, s->dims[d], &known);
-    return !is_known || known > most ? most : known > 0 ? known : 1;
+    return !is_known || known > max ? max : known > 0 ? known : 1;
 }
 
 /* Rectangles of CHUNK elements, square where both dims are long. */
@@ -236,10 +236,10 @@ static void choose_turned_tiles(map_space *s) {
 static void choose_tiles(map_space *s) {
     int64_t inner = 0;
     uint32_t outer = s->narrow ? s->rank - 2 : s->rank - 1;
-    int64_t most = s->narrow ? CHUNK / s->narrow : CHUNK;
+    int64_t max = s->narrow ? CHUNK / s->narrow : CHUNK;
     bool is_known = ig_dim_constant(s->lower->module, s->dims[s->rank - 1], &inner);
-    s->chunk = is_known && inner < most ? (inner > 0 ? inner : 1) : most;
-    s->rows = is_known && inner < most && outer > 0 ? most / s->chunk : 1;
+    s->chunk = is_known && inner < max ? (inner > 0 ? inner : 1) : max;
+    s->rows = is_known && inner < max && outer > 0 ? max / s->chunk : 1;
     s->row_count = ig_dim_product(s->lower->module, s->dims, outer);
     s->chunk_count = ig_lower_ceil_div(s->lower, s->dims[s->rank - 1], s->chunk);
     s->lower->grid = ig_lower_mul(

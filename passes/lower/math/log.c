@@ -28,7 +28,7 @@ ig_math_parts ig_math_split(ig_builder *b, ig_value *x) {
     const ig_math_real *real = ig_math_real_of(x);
     bool is_double = real->real == IG_DT_f64;
     double lift = is_double ? 0x1p54 : 0x1p25, lifted_by = is_double ? 54 : 25;
-    ig_value *is_tiny = ig_math_is(b, IG_OP_lt, x, real->least_normal);
+    ig_value *is_tiny = ig_math_is(b, IG_OP_lt, x, real->min_normal);
     ig_value *normal = k_where(b, is_tiny, ig_math_with(b, IG_OP_mul, x, lift), x);
     ig_value *bits = ig_math_bits(b, normal);
     ig_value *above = k_sub(b, bits, ig_math_bits_const(b, x, half_root_bits(real)));

@@ -36,7 +36,7 @@ typedef struct ig_math_real {
     int mantissa;         /* stored bits */
     double exponent_bias; /* as an integer value of `bits` */
     double round;         /* adding it rounds to an integer, which the low bits hold */
-    double least_normal;
+    double min_normal;
     double ln2_high, ln2_low; /* high times any exponent is exact */
 } ig_math_real;
 

@@ -40,9 +40,8 @@ static ig_value *reduce_once(ig_builder *b, ig_value *r, const divisor *by) {
 
 /* The most turns that a lane needs, as i64. */
 static ig_value *count_turns(ig_builder *b, ig_value *turns) {
-    ig_value *most = turns->type->lanes > 1 ? k_hreduce(b, IG_REDUCE_max, turns)
-                                            : turns;
-    return k_cast(b, most, IG_DT_i64);
+    ig_value *max = turns->type->lanes > 1 ? k_hreduce(b, IG_REDUCE_max, turns) : turns;
+    return k_cast(b, max, IG_DT_i64);
 }
 
 /* The remainder of m 2^d by n, within n / 2 of 0. */

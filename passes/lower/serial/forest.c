@@ -212,9 +212,9 @@ static void walk_tree_groups(const forest *f, ig_builder *b, ig_value *row,
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const forest *f = user;
     ig_value *total = ig_lower_dim(f->lower, f->out->type->dims[0]);
-    ig_value *most = k_i64(b, f->rows), *walks = k_i64(b, f->walks);
-    ig_value *first = k_mul(b, tile, most);
-    ig_value *rows = k_min(b, most, k_sub(b, total, first));
+    ig_value *max = k_i64(b, f->rows), *walks = k_i64(b, f->walks);
+    ig_value *first = k_mul(b, tile, max);
+    ig_value *rows = k_min(b, max, k_sub(b, total, first));
     ig_value *groups = f->walks > 1 ? k_div(b, rows, walks) : k_i64(b, 0);
     clear_sums(f, b, rows);
     if (f->walks > 1) {

@@ -25,8 +25,8 @@ static ig_dim last_extent(const ig_lines *lines) {
 static uint32_t group_vectors(const ig_lines *lines) {
     int64_t extent = 0;
     bool is_known = ig_dim_constant(lines->lower->module, last_extent(lines), &extent);
-    int64_t most = is_known ? extent / lines->lanes : IG_LINE_VECTORS;
-    return most < 1 ? 1 : most > IG_LINE_VECTORS ? IG_LINE_VECTORS : (uint32_t)most;
+    int64_t max = is_known ? extent / lines->lanes : IG_LINE_VECTORS;
+    return max < 1 ? 1 : max > IG_LINE_VECTORS ? IG_LINE_VECTORS : (uint32_t)max;
 }
 
 static int64_t group_width(const ig_lines *lines) {

@@ -131,9 +131,9 @@ static void take_element(const sort *s, ig_builder *b, ig_value *at, state *now)
 /* May x come before the bound? Where NaN is involved, keys decide. */
 static ig_value *may_precede(const sort *s, ig_builder *b, ig_value *x,
                              ig_value *bound) {
-    ig_opcode behind = s->is_descending ? IG_OP_le : IG_OP_ge;
+    ig_opcode after = s->is_descending ? IG_OP_le : IG_OP_ge;
     bound = k_splat(b, bound, x->type->lanes);
-    return k_unary(b, IG_OP_not, k_compare(b, behind, x, bound));
+    return k_unary(b, IG_OP_not, k_compare(b, after, x, bound));
 }
 
 typedef void (*step_fn)(const sort *s, ig_builder *b, ig_value *at, state *now);

@@ -33,10 +33,10 @@ enum {
 
 typedef struct suppress {
     ig_lower *lower;
-    const ig_lower_operand *boxes, *scores, *least, *out, *counts;
+    const ig_lower_operand *boxes, *scores, *min, *out, *counts;
     uint32_t lanes;
     ig_value *kept_boxes; /* [EDGES + 1, KEPT]: edges and area */
-    ig_value *share, *most;
+    ig_value *share, *max;
     ig_value *product_share; /* less than the share by some bits; NaN below 0 */
     ig_value *count;         /* boxes of a list */
     /* Of the list at hand. */
@@ -55,17 +55,17 @@ typedef struct box {
 /* Numbers of boxes with more than the least score, where their keys will be; how many
  * there are. */
 static ig_value *collect_numbers(const suppress *s, ig_builder *b, ig_value *scores,
-                                 ig_value *least) {
+                                 ig_value *min) {
     ig_value *zero = k_i64(b, 0), *step = k_i64(b, 1);
     k_loop loop = k_loop_open(b, zero, s->count, step, &zero, 1);
     ig_builder *in = &loop.b;
     ig_value *size = loop.carried[0];
     ig_heap_store(&s->heap, in, loop.index, size);
-    if (least) {
+    if (min) {
         ig_value *stride = ig_lower_dim(s->lower, s->scores->strides[2]);
         ig_value *at = k_add(in, scores, k_mul(in, loop.index, stride));
         ig_value *score = k_load(in, s->scores->buffer, at, 1);
-        step = k_cast(in, k_compare(in, IG_OP_gt, score, least), IG_DT_i64);
+        step = k_cast(in, k_compare(in, IG_OP_gt, score, min), IG_DT_i64);
     }
     size = k_add(in, size, step);
     k_loop_close(&loop, &size, 1);
@@ -277,7 +277,7 @@ static ig_value *take_all(const suppress *s, ig_builder *b, ig_value *size) {
     const ig_type *type = kept->type;
     k_loop loop = k_loop_open(b, k_i64(b, 0), size, k_i64(b, 1), &kept, 1);
     ig_value *so_far = loop.carried[0];
-    ig_value *wants_more = k_compare(&loop.b, IG_OP_lt, so_far, s->most);
+    ig_value *wants_more = k_compare(&loop.b, IG_OP_lt, so_far, s->max);
     k_if more = k_if_open(&loop.b, wants_more, &type, 1);
     ig_value *left = k_sub(&more.then, size, loop.index);
     ig_value *now = take_best(s, &more.then, left, so_far);
@@ -305,7 +305,7 @@ static ig_value *lessen_share(ig_builder *b, ig_value *share) {
 
 static void emit_list(void *user, ig_builder *b, ig_value *list) {
     suppress s = *(const suppress *)user;
-    ig_value *index[3], *least = NULL;
+    ig_value *index[3], *min = NULL;
     ig_lower_split(s.lower, b, s.scores->type, 2, list, index);
     index[2] = k_i64(b, 0);
     ig_value *scores = ig_lower_at(s.lower, b, s.scores, index);
@@ -313,10 +313,10 @@ static void emit_list(void *user, ig_builder *b, ig_value *list) {
     s.first = k_mul(b, list, s.count);
     s.heap = (ig_heap){ .buffer = s.out->buffer, .step = k_i64(b, -1) };
     s.heap.root = k_sub(b, k_add(b, s.first, s.count), k_i64(b, 1));
-    if (s.least) {
-        least = k_load(b, s.least->buffer, k_i64(b, 0), 1);
+    if (s.min) {
+        min = k_load(b, s.min->buffer, k_i64(b, 0), 1);
     }
-    ig_value *size = collect_numbers(&s, b, scores, least);
+    ig_value *size = collect_numbers(&s, b, scores, min);
     s.heap.levels = ig_heap_levels(b, size);
     make_keys(&s, b, scores, size);
     ig_heap_build(&s.heap, b, size);
@@ -328,16 +328,15 @@ static void emit_list(void *user, ig_builder *b, ig_value *list) {
 ig_status ig_lower_serial_suppress(ig_lower *lower) {
     const ig_op *op = ig_lower_anchor(lower, IG_OP_suppress);
     assert(op && "the family's body has its anchor");
-    bool has_least = op->operand_count > IG_SUPPRESS_LEAST;
+    bool has_min = op->operand_count > IG_SUPPRESS_MIN;
     suppress s = { .lower = lower,
                    .boxes = ig_lower_input(lower, op, IG_SUPPRESS_BOXES),
                    .scores = ig_lower_input(lower, op, IG_SUPPRESS_SCORES),
-                   .least = has_least ? ig_lower_input(lower, op, IG_SUPPRESS_LEAST)
-                                      : NULL,
+                   .min = has_min ? ig_lower_input(lower, op, IG_SUPPRESS_MIN) : NULL,
                    .out = &lower->outs[0],
                    .counts = &lower->outs[1] };
     const ig_lower_operand *share = ig_lower_input(lower, op, IG_SUPPRESS_SHARE);
-    const ig_lower_operand *most = ig_lower_input(lower, op, IG_SUPPRESS_MOST);
+    const ig_lower_operand *max = ig_lower_input(lower, op, IG_SUPPRESS_MAX);
     ig_dtype dtype = (ig_dtype)s.boxes->type->dtype;
     const ig_dim *dims = s.scores->type->dims;
     ig_builder *b = &lower->b;
@@ -346,7 +345,7 @@ ig_status ig_lower_serial_suppress(ig_lower *lower) {
                                : NULL;
     s.share = k_load(b, share->buffer, k_i64(b, 0), 1);
     s.product_share = lessen_share(b, s.share);
-    s.most = k_load(b, most->buffer, k_i64(b, 0), 1);
+    s.max = k_load(b, max->buffer, k_i64(b, 0), 1);
     s.count = ig_lower_dim(lower, dims[2]);
     lower->name = "suppress";
     lower->grid = ig_lower_mul(lower, dims[0], dims[1]);

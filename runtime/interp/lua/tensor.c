@@ -17,7 +17,7 @@ typedef struct element_type {
 } element_type;
 
 /* An integer that has no place in a type is an error, as in Lua itself. */
-#define WHOLE_TYPE(type, least, most)                                    \
+#define WHOLE_TYPE(type, min, max)                                       \
     static void push_##type(lua_State *lua, const char *at) {            \
         type value;                                                      \
         memcpy(&value, at, sizeof value);                                \
@@ -25,7 +25,7 @@ typedef struct element_type {
     }                                                                    \
     static void put_##type(lua_State *lua, char *at, int from) {         \
         lua_Integer given = luaL_checkinteger(lua, from);                \
-        if (given < (least) || given > (most)) {                         \
+        if (given < (min) || given > (max)) {                            \
             luaL_error(lua, "%I does not fit the tensor's type", given); \
         }                                                                \
         type value = (type)given;                                        \

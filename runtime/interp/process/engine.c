@@ -217,15 +217,15 @@ static bool revive_child(process *p, ig_engine_job *job) {
         return false;
     }
     for (const process_fact *fact = p->facts; fact && p->is_up; fact = fact->next) {
-        ig_engine_job told = { .source = fact->source,
-                               .name = fact->name,
-                               .module = fact->module,
-                               .message = job->message,
-                               .message_size = job->message_size };
-        put_job(p, &told, fact->work, -1);
-        exchange_messages(p, &told, NULL);
-        if (told.status != IG_OK) {
-            job->status = told.status;
+        ig_engine_job given = { .source = fact->source,
+                                .name = fact->name,
+                                .module = fact->module,
+                                .message = job->message,
+                                .message_size = job->message_size };
+        put_job(p, &given, fact->work, -1);
+        exchange_messages(p, &given, NULL);
+        if (given.status != IG_OK) {
+            job->status = given.status;
             return false;
         }
     }

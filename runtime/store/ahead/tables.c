@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEFAULT_MEMORY = 256 << 20, LEAST_ROWS = 256, EVICTED_PART = 8 };
+enum { DEFAULT_MEMORY = 256 << 20, MIN_ROWS = 256, EVICTED_PART = 8 };
 
 /* ---- requested tables ---- */
 
@@ -84,7 +84,7 @@ static void share_memory(ig_ahead_tables *tables, size_t memory) {
     for (size_t i = 0; i < tables->count; i++) {
         ig_ahead_table *table = &tables->items[i];
         int64_t count = (int64_t)((double)table->rows * part);
-        count = count < LEAST_ROWS ? LEAST_ROWS : count;
+        count = count < MIN_ROWS ? MIN_ROWS : count;
         count = count < table->rows ? count : table->rows;
         if (table->row_count == 0) {
             table->row_count = count < IG_ID_MAP_ROWS ? count : IG_ID_MAP_ROWS;

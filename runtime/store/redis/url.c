@@ -53,8 +53,8 @@ static bool decode_text(span from, char to[IG_REDIS_TEXT_BYTES]) {
     return true;
 }
 
-/* Digits without a leading zero, from `least` to `most`. */
-static bool read_number(span from, int64_t least, int64_t most, int64_t *out_number) {
+/* Digits without a leading zero, from `min` to `max`. */
+static bool read_number(span from, int64_t min, int64_t max, int64_t *out_number) {
     int64_t number = 0;
     if (from.size == 0 || from.size > 10 || (from.size > 1 && from.text[0] == '0')) {
         return false;
@@ -66,7 +66,7 @@ static bool read_number(span from, int64_t least, int64_t most, int64_t *out_num
         number = number * 10 + (from.text[i] - '0');
     }
     *out_number = number;
-    return number >= least && number <= most;
+    return number >= min && number <= max;
 }
 
 /* A number, perhaps with decimals, and its unit. */

@@ -14,12 +14,12 @@ namespace td = torch::deploy;
 
 static int failed;
 
-#define CHECK(claim)                                                                   \
-    do {                                                                               \
-        if (!(claim)) {                                                                \
-            std::cout << __LINE__ << ": not so: " #claim "\n";                         \
-            failed++;                                                                  \
-        }                                                                              \
+#define CHECK(claim)                                           \
+    do {                                                       \
+        if (!(claim)) {                                        \
+            std::cout << __LINE__ << ": not so: " #claim "\n"; \
+            failed++;                                          \
+        }                                                      \
     } while (0)
 
 // What it throws; empty: nothing.
@@ -163,8 +163,10 @@ static void test_packages() {
         CHECK(!package.acquireSession().self.hasattr("none_such"));
         model.unload(&one);
         CHECK(!thrown_by([&] { model({ td::IValue("no tensor") }); }).empty());
-        CHECK(!thrown_by([&] { package.loadPickle("model", "no.pkl")(inputs); }).empty());
-        CHECK(has(thrown_by([&] { manager.loadPackage("/no/such.pt"); }), "/no/such.pt"));
+        CHECK(
+            !thrown_by([&] { package.loadPickle("model", "no.pkl")(inputs); }).empty());
+        CHECK(
+            has(thrown_by([&] { manager.loadPackage("/no/such.pt"); }), "/no/such.pt"));
         kept = first;
     }
     std::ofstream file(result_path, std::ios::binary);
@@ -222,8 +224,8 @@ static void test_versions() {
     for (auto &one : manager.allInstances()) {
         auto session = one.acquireSession();
         auto version = session.global("importlib.metadata", "version");
-        auto told = version({ td::IValue("torch") }).toIValue().toStringRef();
-        CHECK(told == session.global("torch", "__version__").toIValue().toStringRef());
+        auto given = version({ td::IValue("torch") }).toIValue().toStringRef();
+        CHECK(given == session.global("torch", "__version__").toIValue().toStringRef());
         CHECK(!version({ td::IValue("ingot") }).toIValue().toStringRef().empty());
         CHECK(has(thrown_by([&] { version({ td::IValue("no-such-package") }); }),
                   "PackageNotFoundError"));
@@ -244,7 +246,8 @@ static void test_tensors() {
     CHECK(has(thrown_by([&] { x.slice(2); }), "no dimension 2"));
     CHECK(has(thrown_by([&] { x.data_ptr<double>(); }), "CPUFloatType"));
     CHECK(!thrown_by([] { torch::ones({ INT64_MAX, 4 }); }).empty());
-    CHECK(!thrown_by([] { td::PathEnvironment(static_cast<char *>(nullptr)); }).empty());
+    CHECK(
+        !thrown_by([] { td::PathEnvironment(static_cast<char *>(nullptr)); }).empty());
 }
 
 int main(int count, char **arguments) {

@@ -178,8 +178,8 @@ EXPORT_CALL(cuFuncGetAttribute, (int *out, int attribute, void *handle),
     if (!f) {
         return INVALID_HANDLE;
     }
-    unsigned most = f->facts.most_threads ? f->facts.most_threads : SHIM_MOST_THREADS;
-    *out = attribute == 0 ? (int)most : attribute == 1 ? (int)f->shared : 0;
+    unsigned max = f->facts.max_threads ? f->facts.max_threads : SHIM_MAX_THREADS;
+    *out = attribute == 0 ? (int)max : attribute == 1 ? (int)f->shared : 0;
     return SUCCESS;
 }
 
@@ -197,7 +197,7 @@ static int take_arguments(work *w, void *const *parameters) {
     for (unsigned i = 0; i < facts->parameter_count; i++) {
         w->argument_bytes += (facts->sizes[i] + 7u) / 8 * 8;
     }
-    if (w->argument_bytes > MOST_ARGUMENT_BYTES || !parameters) {
+    if (w->argument_bytes > MAX_ARGUMENT_BYTES || !parameters) {
         return w->argument_bytes ? INVALID_VALUE : SUCCESS;
     }
     unsigned char *to = w->arguments = calloc(1, w->argument_bytes + 1);
@@ -209,12 +209,12 @@ static int take_arguments(work *w, void *const *parameters) {
 }
 
 static int check_launch(const function *f, uint32_t threads, unsigned shared) {
-    if (threads > SHIM_MOST_THREADS) {
+    if (threads > SHIM_MAX_THREADS) {
         return INVALID_VALUE;
     }
-    if (f->facts.most_threads && threads > f->facts.most_threads) {
+    if (f->facts.max_threads && threads > f->facts.max_threads) {
         say("kernel '%s' is for %u threads a block, not %u", f->name,
-            f->facts.most_threads, threads);
+            f->facts.max_threads, threads);
         return OUT_OF_RESOURCES;
     }
     return f->shared + shared > 227u << 10 ? OUT_OF_RESOURCES : SUCCESS;

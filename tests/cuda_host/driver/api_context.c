@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_DEVICES = 8 };
+enum { MAX_DEVICES = 8 };
 
-static context *primary[MOST_DEVICES];
+static context *primary[MAX_DEVICES];
 
 static int device_count(void) {
-    int64_t count = told("INGOT_STAND_IN_DEVICES", 1);
-    return (int)(count < MOST_DEVICES ? count : MOST_DEVICES);
+    int64_t count = given("INGOT_STAND_IN_DEVICES", 1);
+    return (int)(count < MAX_DEVICES ? count : MAX_DEVICES);
 }
 
 /* Devices have other numbers than ordinals, so that one is not taken for the other. */
@@ -101,7 +101,7 @@ EXPORT_CALL(cuDeviceGetName, (char *name, int size, int device), (name, size, de
 
 EXPORT_CALL(cuDeviceTotalMem_v2, (size_t * bytes, int device), (bytes, device),
             STARTED) {
-    *bytes = (size_t)told("INGOT_STAND_IN_MEMORY", (int64_t)4 << 30);
+    *bytes = (size_t)given("INGOT_STAND_IN_MEMORY", (int64_t)4 << 30);
     return is_device(device) ? SUCCESS : INVALID_DEVICE;
 }
 

@@ -97,7 +97,7 @@ EXPORT_CALL(cuMemHostUnregister, (void *memory), (memory),
 
 EXPORT_CALL(cuMemGetInfo_v2, (size_t * out_free, size_t *out_all), (out_free, out_all),
             IN_CONTEXT) {
-    *out_all = (size_t)told("INGOT_STAND_IN_MEMORY", (int64_t)4 << 30);
+    *out_all = (size_t)given("INGOT_STAND_IN_MEMORY", (int64_t)4 << 30);
     *out_free = *out_all - held_bytes();
     return SUCCESS;
 }

@@ -35,7 +35,7 @@ void say(const char *format, ...) {
     va_end(arguments);
 }
 
-int64_t told(const char *variable, int64_t otherwise) {
+int64_t given(const char *variable, int64_t otherwise) {
     const char *value = getenv(variable);
     return value && value[0] ? strtoll(value, NULL, 10) : otherwise;
 }
@@ -129,7 +129,7 @@ static void write_counts(void) {
 
 __attribute__((constructor)) static void read_environment(void) {
     const char *text = getenv("INGOT_STAND_IN_FAIL");
-    stand_in_seed((uint64_t)told("INGOT_STAND_IN_SEED", 1));
+    stand_in_seed((uint64_t)given("INGOT_STAND_IN_SEED", 1));
     if (text) {
         read_failure(text);
     }

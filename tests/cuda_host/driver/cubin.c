@@ -14,7 +14,7 @@ enum {
     MACHINE_CUDA = 190,
     FORM_BYTES = 4,
     KIND_PARAMETER = 0x17,
-    KIND_MOST_THREADS = 5
+    KIND_MAX_THREADS = 5
 };
 
 static const Elf64_Shdr *sections_of(const Elf64_Ehdr *head) {
@@ -51,7 +51,7 @@ static const Elf64_Shdr *find_section(const void *image, const char *first,
     const Elf64_Ehdr *head = image;
     const Elf64_Shdr *all = sections_of(head);
     const char *names = (const char *)image + all[head->e_shstrndx].sh_offset;
-    char wanted[MOST_NAME + 32];
+    char wanted[MAX_NAME + 32];
     snprintf(wanted, sizeof wanted, "%s%s", first, name);
     for (unsigned i = 0; i < head->e_shnum; i++) {
         if (strcmp(names + all[i].sh_name, wanted) == 0) {
@@ -68,7 +68,7 @@ static void take_parameter(const unsigned char *bytes, shim_kernel *out) {
     uint32_t facts = 0;
     memcpy(&number, bytes + 4, sizeof number);
     memcpy(&facts, bytes + 8, sizeof facts);
-    if (number < SHIM_MOST_PARAMETERS) {
+    if (number < SHIM_MAX_PARAMETERS) {
         out->sizes[number] = facts >> 18;
         out->parameter_count = number + 1u > out->parameter_count
                                    ? number + 1u
@@ -88,8 +88,8 @@ static void read_info(const unsigned char *at, size_t size, shim_kernel *out) {
         }
         if (kind == KIND_PARAMETER && bytes >= 12) {
             take_parameter(at, out);
-        } else if (kind == KIND_MOST_THREADS && bytes >= 12) {
-            memcpy(&out->most_threads, at, sizeof out->most_threads);
+        } else if (kind == KIND_MAX_THREADS && bytes >= 12) {
+            memcpy(&out->max_threads, at, sizeof out->max_threads);
         }
         at += bytes;
     }

@@ -64,7 +64,7 @@ static void load(const request *r, reply *out) {
 }
 
 static void find(const request *r, reply *out) {
-    char name[MOST_NAME + 16];
+    char name[MAX_NAME + 16];
     snprintf(name, sizeof name, "shim_kernel_%s", r->as.text);
     const shim_kernel *kernel = dlsym((void *)(uintptr_t)r->handle, name);
     out->handle = (uint64_t)(uintptr_t)kernel;
@@ -76,7 +76,7 @@ static void find(const request *r, reply *out) {
 static void run(request *r, reply *out) {
     const shim_kernel *kernel = (const shim_kernel *)(uintptr_t)r->kernel;
     shim_run_fn *run_kernel = NULL;
-    void *parameters[SHIM_MOST_PARAMETERS];
+    void *parameters[SHIM_MAX_PARAMETERS];
     size_t at = 0;
     memcpy(&run_kernel, &r->handle, sizeof run_kernel);
     for (uint32_t i = 0; i < kernel->parameter_count; i++) {

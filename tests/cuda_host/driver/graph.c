@@ -42,13 +42,13 @@ static void *copy_bytes(const void *bytes, size_t size) {
 
 /* Takes what `w` owns. */
 static node *add_node(graph *g, const work *w, const bool *after) {
-    if (g->count == MOST_NODES) {
+    if (g->count == MAX_NODES) {
         return NULL;
     }
     node *n = make_object(OBJECT_NODE, sizeof *n, NULL);
     n->work = *w;
     n->number = g->count;
-    n->after = copy_bytes(after, MOST_NODES);
+    n->after = copy_bytes(after, MAX_NODES);
     g->nodes = realloc(g->nodes, (g->count + 1) * sizeof *g->nodes);
     g->nodes[g->count++] = n;
     return n;
@@ -96,7 +96,7 @@ static bool may_be_done(const work *w, unsigned i) {
 }
 
 bool step_graph(work *w, int *out_error) {
-    unsigned ready[MOST_NODES], count = 0;
+    unsigned ready[MAX_NODES], count = 0;
     *out_error = SUCCESS;
     for (unsigned i = 0; i < w->graph->count; i++) {
         ready[count] = i;
@@ -126,7 +126,7 @@ int capture_work(stream *s, const work *w) {
     if (!n) {
         return OUT_OF_MEMORY;
     }
-    memset(s->frontier, 0, MOST_NODES);
+    memset(s->frontier, 0, MAX_NODES);
     s->frontier[n->number] = true;
     return SUCCESS;
 }
@@ -134,7 +134,7 @@ int capture_work(stream *s, const work *w) {
 int capture_record(stream *s, event *e) {
     free(e->frontier);
     e->capture = s->capture;
-    e->frontier = copy_bytes(s->frontier, MOST_NODES);
+    e->frontier = copy_bytes(s->frontier, MAX_NODES);
     return s->capture->is_broken ? CAPTURE_INVALIDATED : SUCCESS;
 }
 
@@ -146,9 +146,9 @@ int capture_wait(stream *s, const event *e) {
     if (!s->capture) {
         s->capture = e->capture;
         s->capture->streams++;
-        s->frontier = calloc(MOST_NODES, 1);
+        s->frontier = calloc(MAX_NODES, 1);
     }
-    for (unsigned i = 0; i < MOST_NODES; i++) {
+    for (unsigned i = 0; i < MAX_NODES; i++) {
         s->frontier[i] |= e->frontier[i];
     }
     return SUCCESS;
@@ -168,14 +168,14 @@ EXPORT_CALL(cuStreamBeginCapture_v2, (void *handle, int mode), (handle, mode),
     *s->capture =
         (capture){ .graph = make_graph(), .origin = s, .mode = mode, .streams = 1 };
     s->capture->thread = gettid();
-    s->frontier = calloc(MOST_NODES, 1);
+    s->frontier = calloc(MAX_NODES, 1);
     return SUCCESS;
 }
 
 /* Does the origin come after all nodes? */
 static bool is_joined(const capture *c) {
-    bool reached[MOST_NODES];
-    memcpy(reached, c->origin->frontier, MOST_NODES);
+    bool reached[MAX_NODES];
+    memcpy(reached, c->origin->frontier, MAX_NODES);
     bool is_all = true;
     for (unsigned i = c->graph->count; i-- > 0;) {
         is_all = is_all && reached[i];
@@ -301,7 +301,7 @@ EXPORT_CALL(cuGraphLaunch, (void *handle, void *on), (handle, on), IN_CONTEXT) {
         count_work(&e->graph->nodes[i]->work, true);
     }
     work w = { .kind = WORK_GRAPH, .graph = e->graph, .left = e->graph->count };
-    w.is_done = calloc(MOST_NODES, 1);
+    w.is_done = calloc(MAX_NODES, 1);
     e->graph->users++;
     int error = enqueue(s, &w);
     if (error) {
@@ -316,7 +316,7 @@ static bool is_same_form(const graph *a, const graph *b) {
     for (unsigned i = 0; is_same && i < a->count; i++) {
         const node *x = a->nodes[i], *y = b->nodes[i];
         is_same = x->work.kind == y->work.kind &&
-                  !memcmp(x->after, y->after, MOST_NODES);
+                  !memcmp(x->after, y->after, MAX_NODES);
     }
     return is_same;
 }

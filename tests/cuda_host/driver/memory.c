@@ -33,7 +33,7 @@ block *find_block(uint64_t address, size_t size) {
 }
 
 block *make_block(size_t size, bool is_pinned, int *out_error) {
-    uint64_t room = (uint64_t)told("INGOT_STAND_IN_MEMORY", (int64_t)4 << 30);
+    uint64_t room = (uint64_t)given("INGOT_STAND_IN_MEMORY", (int64_t)4 << 30);
     uint64_t *next = is_pinned ? &next_pinned : &next_device;
     uint64_t end = is_pinned ? PINNED_BASE + PINNED_BYTES : DEVICE_BASE + DEVICE_BYTES;
     size_t rounded = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;

@@ -6,9 +6,9 @@
 
 object *objects;
 
-enum { MOST_CONTEXTS = 16 }; /* that one thread has pushed */
+enum { MAX_CONTEXTS = 16 }; /* that one thread has pushed */
 
-static _Thread_local context *pushed[MOST_CONTEXTS];
+static _Thread_local context *pushed[MAX_CONTEXTS];
 static _Thread_local int depth;
 
 void *make_object(object_kind kind, size_t size, context *in) {
@@ -51,7 +51,7 @@ context *current_context(void) {
 }
 
 int push_context(context *c) {
-    if (depth == MOST_CONTEXTS) {
+    if (depth == MAX_CONTEXTS) {
         return INVALID_VALUE;
     }
     pushed[depth++] = c;

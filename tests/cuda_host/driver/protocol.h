@@ -19,7 +19,7 @@
 #define DEVICE_FILE 4
 #define PINNED_FILE 5
 
-enum { MOST_ARGUMENT_BYTES = 4096, MOST_NAME = 512 };
+enum { MAX_ARGUMENT_BYTES = 4096, MAX_NAME = 512 };
 
 typedef enum request_kind {
     REQUEST_OPEN,  /* address, size: can be used from now on */
@@ -38,8 +38,8 @@ typedef struct request {
     uint32_t threads;
     uint64_t seed;
     union {
-        char text[MOST_NAME];
-        unsigned char arguments[MOST_ARGUMENT_BYTES]; /* one after the other */
+        char text[MAX_NAME];
+        unsigned char arguments[MAX_ARGUMENT_BYTES]; /* one after the other */
     } as;
 } request;
 
@@ -49,8 +49,8 @@ typedef struct reply {
     uint64_t fault, handle, run;
     int64_t block;
     uint32_t thread;
-    shim_kernel kernel;   /* its facts */
-    char text[MOST_NAME]; /* of an error; the library's architecture */
+    shim_kernel kernel;  /* its facts */
+    char text[MAX_NAME]; /* of an error; the library's architecture */
 } reply;
 
 #endif

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_STREAMS = 256 };
+enum { MAX_STREAMS = 256 };
 
 static uint64_t orders; /* pieces of work so far */
 static uint64_t time_now;
@@ -166,12 +166,12 @@ static void do_first(stream *s) {
 }
 
 bool step(void) {
-    stream *ready[MOST_STREAMS];
+    stream *ready[MAX_STREAMS];
     unsigned count = 0;
     if (is_held()) {
         return false;
     }
-    for (object *o = objects; o && count < MOST_STREAMS; o = o->next) {
+    for (object *o = objects; o && count < MAX_STREAMS; o = o->next) {
         if (o->kind == OBJECT_STREAM && is_ready((stream *)(void *)o)) {
             ready[count++] = (stream *)(void *)o;
         }

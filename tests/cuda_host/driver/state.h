@@ -93,7 +93,7 @@ typedef struct function {
     uint64_t kernel; /* in the device's process; 0: it cannot run here */
     shim_kernel facts;
     uint32_t shared;
-    char name[MOST_NAME];
+    char name[MAX_NAME];
 } function;
 
 typedef struct module {
@@ -185,7 +185,7 @@ typedef struct stream {
     bool *frontier; /* nodes of the capture that the next one comes after */
 } stream;
 
-enum { MOST_NODES = 4096, NON_BLOCKING = 1 };
+enum { MAX_NODES = 4096, NON_BLOCKING = 1 };
 
 /* ---- control.c ---- */
 
@@ -196,7 +196,7 @@ uint64_t draw(uint64_t bound);
 unsigned choose(unsigned count);
 /* A line on stderr. */
 __attribute__((format(printf, 1, 2))) void say(const char *format, ...);
-int64_t told(const char *variable, int64_t otherwise);
+int64_t given(const char *variable, int64_t otherwise);
 
 enum { FREELY = 0, STARTED = 1, IN_CONTEXT = 2, NOT_IN_CAPTURE = 4 };
 int begin_call(const char *name, int needs);

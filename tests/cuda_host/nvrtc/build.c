@@ -30,7 +30,7 @@ static bool is_letter(char c) {
 /* Behind the next name, which `*name` and `*length` tell; brackets of launch bounds are
  * read. */
 static const char *read_name(const char *at, const char **name, size_t *length,
-                             unsigned *most_threads) {
+                             unsigned *max_threads) {
     static const char bounds[] = "__launch_bounds__";
     for (;;) {
         while (*at && !is_letter(*at)) {
@@ -48,7 +48,7 @@ static const char *read_name(const char *at, const char **name, size_t *length,
             return at;
         }
         const char *open = strchr(at, '(');
-        *most_threads = open ? (unsigned)strtoul(open + 1, NULL, 10) : 0;
+        *max_threads = open ? (unsigned)strtoul(open + 1, NULL, 10) : 0;
         at = open ? strchr(open, ')') : at;
     }
 }
@@ -58,16 +58,16 @@ void build_list_kernels(const char *source, build_take_kernel *take, void *user)
     for (const char *at = strstr(source, mark); at; at = strstr(at, mark)) {
         const char *name;
         size_t length;
-        unsigned most_threads = 0;
-        at = read_name(at + sizeof mark - 1, &name, &length, &most_threads);
+        unsigned max_threads = 0;
+        at = read_name(at + sizeof mark - 1, &name, &length, &max_threads);
         if (*at == '(') {
-            take(user, name, length, most_threads);
+            take(user, name, length, max_threads);
         }
     }
 }
 
-static void put_kernel(void *file, const char *name, size_t length, unsigned most) {
-    fprintf(file, "SHIM_KERNEL(%.*s, %u)\n", (int)length, name, most);
+static void put_kernel(void *file, const char *name, size_t length, unsigned max) {
+    fprintf(file, "SHIM_KERNEL(%.*s, %u)\n", (int)length, name, max);
 }
 
 /* ---- files ---- */

@@ -21,10 +21,10 @@ typedef struct build {
 build build_library(const char *source, const char *architecture);
 void build_drop(build *made);
 
-/* Calls `take` for each kernel of a text; `most_threads` as its launch bounds have it,
+/* Calls `take` for each kernel of a text; `max_threads` as its launch bounds have it,
  * 0 where it has none. */
 typedef void build_take_kernel(void *user, const char *name, size_t length,
-                               unsigned most_threads);
+                               unsigned max_threads);
 void build_list_kernels(const char *source, build_take_kernel *take, void *user);
 
 #endif

@@ -120,10 +120,10 @@ typedef struct lines {
     char *start, *end;
 } lines;
 
-static void put_entry(void *user, const char *name, size_t length, unsigned most) {
+static void put_entry(void *user, const char *name, size_t length, unsigned max) {
     lines *out = user;
     out->end += sprintf(out->end, ".visible .entry %.*s(\n)%s\n", (int)length, name,
-                        most ? ", bounded" : "");
+                        max ? ", bounded" : "");
 }
 
 /* "//" begins what real PTX does not have. */

@@ -9,17 +9,13 @@
 
 #include <stdint.h>
 
-enum {
-    SHIM_ARCHITECTURE_SIZE = 32,
-    SHIM_MOST_THREADS = 1024,
-    SHIM_MOST_PARAMETERS = 64
-};
+enum { SHIM_ARCHITECTURE_SIZE = 32, SHIM_MAX_THREADS = 1024, SHIM_MAX_PARAMETERS = 64 };
 
 typedef struct shim_kernel {
     void (*run)(void *const *parameters);
-    uint32_t most_threads; /* 0: not said */
+    uint32_t max_threads; /* 0: not said */
     uint32_t parameter_count;
-    uint32_t sizes[SHIM_MOST_PARAMETERS]; /* of parameters, in bytes */
+    uint32_t sizes[SHIM_MAX_PARAMETERS]; /* of parameters, in bytes */
 } shim_kernel;
 
 typedef struct shim_call {

@@ -25,13 +25,13 @@ template <class... All, void (*Kernel)(All...)> struct shim_of<Kernel> {
     static void run(void *const *parameters) {
         shim_apply<All...>::to(Kernel, parameters);
     }
-    static constexpr shim_kernel describe(unsigned most_threads) {
-        return { run, most_threads, sizeof...(All), { (uint32_t)sizeof(All)... } };
+    static constexpr shim_kernel describe(unsigned max_threads) {
+        return { run, max_threads, sizeof...(All), { (uint32_t)sizeof(All)... } };
     }
 };
 
-#define SHIM_KERNEL(name, most_threads)                \
+#define SHIM_KERNEL(name, max_threads)                 \
     SHIM_EXPORT const shim_kernel shim_kernel_##name = \
-        shim_of<name>::describe(most_threads);
+        shim_of<name>::describe(max_threads);
 
 #endif

@@ -36,8 +36,8 @@ template <class T> static inline T shim_read_lane(unsigned mask, T value, int la
     unsigned long long bits = 0;
     memcpy(&bits, &value, sizeof value);
     const unsigned long long *all = shim_exchange(mask, bits);
-    bool is_told = lane >= 0 && lane < 32 && (mask >> lane & 1);
-    memcpy(&value, is_told ? &all[lane] : &shim_spoilt, sizeof value);
+    bool is_given = lane >= 0 && lane < 32 && (mask >> lane & 1);
+    memcpy(&value, is_given ? &all[lane] : &shim_spoilt, sizeof value);
     return value;
 }
 
@@ -201,18 +201,18 @@ static inline float shim_float(unsigned bits) {
 static inline void shim_mma_tf32(float *c, const unsigned *a, const unsigned *b) {
     float all_a[16 * 8], all_b[8 * 8];
     for (int i = 0; i < 4; i++) {
-        const unsigned long long *told = shim_exchange(~0u, a[i] & ~0x1fffu);
+        const unsigned long long *given = shim_exchange(~0u, a[i] & ~0x1fffu);
         for (unsigned lane = 0; lane < 32; lane++) {
             unsigned row = lane / 4 + (i & 1 ? 8 : 0);
             unsigned column = lane % 4 + (i & 2 ? 4 : 0);
-            all_a[row * 8 + column] = shim_float((unsigned)told[lane]);
+            all_a[row * 8 + column] = shim_float((unsigned)given[lane]);
         }
     }
     for (int i = 0; i < 2; i++) {
-        const unsigned long long *told = shim_exchange(~0u, b[i] & ~0x1fffu);
+        const unsigned long long *given = shim_exchange(~0u, b[i] & ~0x1fffu);
         for (unsigned lane = 0; lane < 32; lane++) {
             all_b[(lane % 4 + (i ? 4u : 0u)) * 8 + lane / 4] =
-                shim_float((unsigned)told[lane]);
+                shim_float((unsigned)given[lane]);
         }
     }
     shim_mma(8, all_a, all_b, c);
@@ -223,19 +223,19 @@ static inline void shim_mma_bf16(float *c, const unsigned *a, const unsigned *b)
     float all_a[16 * 16], all_b[16 * 8];
     for (int i = 0; i < 8; i++) {
         unsigned half = i & 1 ? a[i / 2] & 0xffff0000u : a[i / 2] << 16;
-        const unsigned long long *told = shim_exchange(~0u, half);
+        const unsigned long long *given = shim_exchange(~0u, half);
         for (unsigned lane = 0; lane < 32; lane++) {
             unsigned row = lane / 4 + (i & 2 ? 8 : 0);
             unsigned column = lane % 4 * 2 + (unsigned)(i & 1) + (i & 4 ? 8 : 0);
-            all_a[row * 16 + column] = shim_float((unsigned)told[lane]);
+            all_a[row * 16 + column] = shim_float((unsigned)given[lane]);
         }
     }
     for (int i = 0; i < 4; i++) {
         unsigned half = i & 1 ? b[i / 2] & 0xffff0000u : b[i / 2] << 16;
-        const unsigned long long *told = shim_exchange(~0u, half);
+        const unsigned long long *given = shim_exchange(~0u, half);
         for (unsigned lane = 0; lane < 32; lane++) {
             unsigned row = lane % 4 * 2 + (unsigned)(i & 1) + (i & 2 ? 8 : 0);
-            all_b[row * 8 + lane / 4] = shim_float((unsigned)told[lane]);
+            all_b[row * 8 + lane / 4] = shim_float((unsigned)given[lane]);
         }
     }
     shim_mma(16, all_a, all_b, c);

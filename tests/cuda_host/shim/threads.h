@@ -42,15 +42,15 @@ struct shim_thread {
     shim_copy later[SHIM_COPIES];
 };
 
-static shim_thread shim_threads[SHIM_MOST_THREADS];
-static unsigned long long shim_told[SHIM_MOST_THREADS / SHIM_LANES][2][SHIM_LANES];
+static shim_thread shim_threads[SHIM_MAX_THREADS];
+static unsigned long long shim_given[SHIM_MAX_THREADS / SHIM_LANES][2][SHIM_LANES];
 static const unsigned long long shim_spoilt = 0x7f7f7f7f7f7f7f7full;
 static jmp_buf shim_chooser;
 static ucontext_t shim_main;
 static char *shim_stacks;
 static shim_thread *shim_self;
 static const shim_call *shim_now;
-static unsigned shim_ready[SHIM_MOST_THREADS], shim_ready_count;
+static unsigned shim_ready[SHIM_MAX_THREADS], shim_ready_count;
 static uint64_t shim_random_state;
 static bool shim_is_running;
 
@@ -113,11 +113,11 @@ static void shim_wait_warp(unsigned mask) {
 
 /* What each lane of the mask has told.  It stays until the next exchange but one. */
 static const unsigned long long *shim_exchange(unsigned mask, unsigned long long bits) {
-    unsigned long long *told =
-        shim_told[shim_number() / SHIM_LANES][shim_self->turn++ & 1];
-    told[shim_lane()] = bits;
+    unsigned long long *given =
+        shim_given[shim_number() / SHIM_LANES][shim_self->turn++ & 1];
+    given[shim_lane()] = bits;
     shim_wait_warp(mask);
-    return told;
+    return given;
 }
 
 /* ---- copies that are done later ---- */
@@ -209,8 +209,8 @@ static shim_end shim_run_block() {
     if (shared) {
         memset(__start_shim_shared, 0x7f, shared);
     }
-    for (unsigned i = 0;
-         i < SHIM_MOST_THREADS && i < (shim_now->threads + 31) / 32 * 32; i++) {
+    for (unsigned i = 0; i < SHIM_MAX_THREADS && i < (shim_now->threads + 31) / 32 * 32;
+         i++) {
         shim_threads[i].state = SHIM_ENDED;
         shim_threads[i].copies = shim_threads[i].group = 0;
     }
@@ -231,7 +231,7 @@ static shim_end shim_run_block() {
 
 static bool shim_make_stacks() {
     if (!shim_stacks) {
-        void *room = mmap(NULL, (size_t)SHIM_MOST_THREADS * SHIM_STACK,
+        void *room = mmap(NULL, (size_t)SHIM_MAX_THREADS * SHIM_STACK,
                           PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         shim_stacks = room == MAP_FAILED ? NULL : (char *)room;
@@ -243,7 +243,7 @@ SHIM_EXPORT int shim_run(const shim_call *call) {
     if (!shim_make_stacks()) {
         return SHIM_NO_ROOM;
     }
-    for (int i = 0; shim_is_running && i < SHIM_MOST_THREADS; i++) {
+    for (int i = 0; shim_is_running && i < SHIM_MAX_THREADS; i++) {
         shim_threads[i].is_begun = false; /* the last call ended in the midst */
     }
     shim_is_running = true;

@@ -169,7 +169,7 @@ TEST(the_pass_that_changed_the_answer_is_named) {
     ig_context_destroy(context);
 }
 
-TEST(a_model_read_wrong_is_told_from_its_passes) {
+TEST(a_model_read_wrong_is_given_from_its_passes) {
     ig_context *context = open_context();
     ig_module *module = import(context);
     answers right = answers_of(module);
@@ -205,5 +205,5 @@ TEST(a_bad_program_of_good_passes_is_the_lowering) {
 
 UNIT_SUITE(api_defect, values_are_listed_in_order, exposed_values_follow_the_outputs,
            the_pass_that_changed_the_answer_is_named,
-           a_model_read_wrong_is_told_from_its_passes, no_pass_is_named_where_none_did,
+           a_model_read_wrong_is_given_from_its_passes, no_pass_is_named_where_none_did,
            a_bad_program_of_good_passes_is_the_lowering)

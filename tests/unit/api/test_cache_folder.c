@@ -66,16 +66,16 @@ static bool is_kept(const folder_case *c, uint64_t i) {
 TEST(small_entries_never_grow_past_the_limit_and_a_quarter) {
     folder_case c;
     open_case(&c);
-    uint64_t most = 0;
+    uint64_t max = 0;
     for (uint64_t i = 0; i < COUNT; i++) {
         CHECK(store(&c, i, SMALL));
         if (i % 64 == 63) {
             uint64_t bytes = ig_cache_measure(c.folder, "models").bytes;
-            most = bytes > most ? bytes : most;
+            max = bytes > max ? bytes : max;
         }
     }
-    CHECK_MSG(most <= LIMIT + LIMIT / 4, "%llu bytes", (unsigned long long)most);
-    CHECK_MSG(most > LIMIT / 2, "%llu bytes", (unsigned long long)most);
+    CHECK_MSG(max <= LIMIT + LIMIT / 4, "%llu bytes", (unsigned long long)max);
+    CHECK_MSG(max > LIMIT / 2, "%llu bytes", (unsigned long long)max);
     CHECK(is_kept(&c, COUNT - 1) && !is_kept(&c, 0));
     close_case(&c);
 }

@@ -96,7 +96,7 @@ static ig_status compile_and_run(conform *self, const char *text,
 
 /* Each case with its extents as numbers or with symbols, by turns; with INGOT_FULL=1
  * both; with sanitizers one case in SAMPLE. */
-static void run(const char *file, int least) {
+static void run(const char *file, int min) {
     conform self = { .run = compile_and_run,
                      .takes_turns = !unit_is_full(),
                      .every = unit_is_sampled() ? SAMPLE : 1 };
@@ -104,8 +104,8 @@ static void run(const char *file, int least) {
     snprintf(path, sizeof path, "%s/tests/conform/cases/%s", INGOT_SOURCE_DIR, file);
     conform_file(&self, path);
     CHECK_INT(self.totals.failed, 0);
-    least /= self.takes_turns ? 2 * self.every : 1;
-    CHECK_MSG(self.totals.passed >= least, "%d of %s passed, %d skipped",
+    min /= self.takes_turns ? 2 * self.every : 1;
+    CHECK_MSG(self.totals.passed >= min, "%d of %s passed, %d skipped",
               self.totals.passed, file, self.totals.skipped);
 }
 

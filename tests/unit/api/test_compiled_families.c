@@ -334,7 +334,7 @@ END_TEST
 
 /* The folder is looked in alone; a library without the functions is not taken for
  * it. */
-TEST(nvrtc_that_is_absent_or_lacks_functions_is_told) {
+TEST(nvrtc_that_is_absent_or_lacks_functions_is_given) {
     char words[400], command[200];
     begin();
     setenv("INGOT_CUDA_DIR", folder, 1);
@@ -355,4 +355,4 @@ UNIT_SUITE(compiled_families, the_part_of_the_cpu_is_that_of_a_cpu_alone,
            gpu_kernels_are_found_by_the_names_of_the_plan,
            variants_tell_threads_and_shared_bytes,
            both_run_on_the_cpu_with_the_same_bits, stripped_artifacts_keep_all_plans,
-           what_cannot_be_is_said, nvrtc_that_is_absent_or_lacks_functions_is_told)
+           what_cannot_be_is_said, nvrtc_that_is_absent_or_lacks_functions_is_given)

@@ -12,7 +12,7 @@
 
 UNIT_WITH_LLVM
 
-enum { WORDS = 512, MOST = 4096 };
+enum { WORDS = 512, MAX = 4096 };
 
 static char words[WORDS], folder[64];
 

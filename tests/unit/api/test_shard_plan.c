@@ -123,8 +123,8 @@ static void check_no_worse(const ig_json *ours, const ig_json *theirs,
         CHECK_MSG(is <= must * (1 + 1e-12), "%s: %s is %.17g, TorchRec's %.17g", path,
                   keys[i], is, must);
     }
-    double least = real_of(ours, "bound") * (1 - 1e-12);
-    CHECK_MSG(least > 0 && real_of(ours, "critical_path") >= least, "%s: bound", path);
+    double min = real_of(ours, "bound") * (1 - 1e-12);
+    CHECK_MSG(min > 0 && real_of(ours, "critical_path") >= min, "%s: bound", path);
     CHECK(real_of(ours, "critical_path") >= real_of(ours, "worst_rank") * (1 - 1e-12));
 }
 

@@ -273,7 +273,7 @@ TEST(vectors_hold_structs) {
     ig_arena_fini(&arena);
 }
 
-TEST(sweeping_frees_what_unwinding_left_behind) {
+TEST(sweeping_frees_what_unwinding_left_after) {
     ig_budget budget = { 0 };
     ig_arena early, late, other;
     ig_arena_init(&early, &budget);
@@ -310,4 +310,4 @@ UNIT_SUITE_WITH(base_arena, add_aborts, memory_is_aligned_and_distinct,
                 every_small_limit_unwinds, try_alloc_returns_null,
                 overflow_counts_as_exhaustion, foreign_brackets_nest,
                 tails_are_poisoned, vectors_grow, vectors_hold_structs,
-                sweeping_frees_what_unwinding_left_behind)
+                sweeping_frees_what_unwinding_left_after)

@@ -10,24 +10,24 @@
 
 enum { PART_RANKS = 4, PART_BYTES = 100000 }; /* at most */
 
-/* Below `most`; nothing from rank 0 to rank 1. */
-static inline size_t bytes_between(uint32_t from, uint32_t to, size_t most) {
-    return from == 0 && to == 1 ? 0 : (from * 31013 + to * 5701 + 1) % most;
+/* Below `max`; nothing from rank 0 to rank 1. */
+static inline size_t bytes_between(uint32_t from, uint32_t to, size_t max) {
+    return from == 0 && to == 1 ? 0 : (from * 31013 + to * 5701 + 1) % max;
 }
 
 static inline char byte_at(uint32_t from, uint32_t to, size_t i) {
     return (char)(from * 64 + to * 16 + i * 7);
 }
 
-/* Parts of fewer than `most` bytes between all ranks: did they come? */
+/* Parts of fewer than `max` bytes between all ranks: did they come? */
 static inline bool exchange_all(ig_group *group, uint32_t rank, uint32_t world,
-                                size_t most) {
+                                size_t max) {
     static char out[PART_RANKS][PART_BYTES], in[PART_RANKS][PART_BYTES];
     ig_group_part send[PART_RANKS] = { { 0 } }, receive[PART_RANKS] = { { 0 } };
     for (uint32_t r = 0; r < world; r++) {
-        send[r] = (ig_group_part){ out[r], bytes_between(rank, r, most) };
-        receive[r] = (ig_group_part){ in[r], bytes_between(r, rank, most) };
-        memset(in[r], 99, most);
+        send[r] = (ig_group_part){ out[r], bytes_between(rank, r, max) };
+        receive[r] = (ig_group_part){ in[r], bytes_between(r, rank, max) };
+        memset(in[r], 99, max);
         for (size_t i = 0; i < send[r].bytes; i++) {
             out[r][i] = byte_at(rank, r, i);
         }

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WORLD_MAX = 4, PIECES = 2, MOST = 40000, LATE_MS = 300 };
+enum { WORLD_MAX = 4, PIECES = 2, MAX = 40000, LATE_MS = 300 };
 
 typedef struct rank_run rank_run;
 typedef bool rank_fn(rank_run *r);
@@ -34,7 +34,7 @@ struct rank_run {
 /* Small ones, large ones, and some of nothing. */
 static size_t bytes_of(uint32_t from, uint32_t to, uint32_t piece, uint32_t flight) {
     uint32_t drawn = (from * 7919 + to * 104729 + piece * 31 + flight * 1299709) % 11;
-    return drawn < 3 ? 0 : drawn < 9 ? drawn * 100 + piece : MOST - drawn;
+    return drawn < 3 ? 0 : drawn < 9 ? drawn * 100 + piece : MAX - drawn;
 }
 
 static char byte_of(uint32_t from, uint32_t to, uint32_t flight, size_t i) {
@@ -43,7 +43,7 @@ static char byte_of(uint32_t from, uint32_t to, uint32_t flight, size_t i) {
 
 typedef struct parcels {
     uint32_t flight;
-    char out[WORLD_MAX][PIECES][MOST], in[WORLD_MAX][PIECES][MOST];
+    char out[WORLD_MAX][PIECES][MAX], in[WORLD_MAX][PIECES][MAX];
 } parcels;
 
 static ig_flight *start_flight(rank_run *r, parcels *p, uint32_t number) {

@@ -11,7 +11,7 @@
 /* Set for the processes that are ranks: the bytes of a message. */
 #define AS_RANK "INGOT_TEST_MPI_CHUNK"
 
-enum { MOST = 5000 };
+enum { MAX = 5000 };
 
 static int run_as_rank(const char *chunk) {
     const char *rank = getenv("OMPI_COMM_WORLD_RANK"),
@@ -30,7 +30,7 @@ static int run_as_rank(const char *chunk) {
     bool is_right = how.world > 1 && how.world <= PART_RANKS &&
                     ig_group_open("mpi", &how, &group) == IG_OK;
     for (int i = 0; i < 10 && is_right; i++) {
-        is_right = exchange_all(group, how.rank, how.world, MOST) &&
+        is_right = exchange_all(group, how.rank, how.world, MAX) &&
                    add_all(group, how.rank, how.world);
     }
     ig_group_close(group);

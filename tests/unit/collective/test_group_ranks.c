@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { WORLD = 4, CHUNK = 100, MOST = 1000 };
+enum { WORLD = 4, CHUNK = 100, MAX = 1000 };
 
 typedef struct rank_run {
     const char *name;
@@ -28,7 +28,7 @@ static const char *name_run(char *room, size_t size, const char *what) {
     return room;
 }
 
-static bool is_left_behind(const char *name) {
+static bool is_left_after(const char *name) {
     char path[256];
     snprintf(path, sizeof path, "/dev/shm/%s", strchr(name, ':') + 1);
     return access(path, F_OK) == 0;
@@ -37,16 +37,16 @@ static bool is_left_behind(const char *name) {
 /* ---- what every rank does ---- */
 
 static size_t bytes_between(uint32_t from, uint32_t to) {
-    return from == to ? 7 : (from * 131 + to * 57) % MOST;
+    return from == to ? 7 : (from * 131 + to * 57) % MAX;
 }
 
 static bool exchange_all(ig_group *group, uint32_t rank, uint32_t world) {
     ig_group_part send[WORLD] = { { 0 } }, receive[WORLD] = { { 0 } };
-    char out[WORLD][MOST], in[WORLD][MOST];
+    char out[WORLD][MAX], in[WORLD][MAX];
     for (uint32_t r = 0; r < world; r++) {
         send[r] = (ig_group_part){ out[r], bytes_between(rank, r) };
         receive[r] = (ig_group_part){ in[r], bytes_between(r, rank) };
-        memset(out[r], (int)(rank * 16 + r), MOST);
+        memset(out[r], (int)(rank * 16 + r), MAX);
     }
     bool is_right = ig_group_all_to_all(group, send, receive) == IG_OK;
     for (uint32_t r = 0; r < world; r++) {
@@ -191,7 +191,7 @@ TEST(threads_are_ranks) {
         run_threads(name_run(name, sizeof name, "threads"), world, run_all, CHUNK);
         run_threads(name_run(name, sizeof name, "threads"), world, run_all, 0);
         run_threads(name_run(name, sizeof name, "threads"), world, exchange_large, 0);
-        CHECK(!is_left_behind(name));
+        CHECK(!is_left_after(name));
     }
     run_threads(name_run(name, sizeof name, "threads"), 3, exchange_large, 4096);
 }
@@ -221,7 +221,7 @@ static void run_processes(rank_work *run, size_t chunk) {
         CHECK_INT(waitpid(children[r], &status, 0), children[r]);
         CHECK_INT(status, 0);
     }
-    CHECK(!is_left_behind(name));
+    CHECK(!is_left_after(name));
 }
 
 TEST(processes_are_ranks) {
@@ -325,7 +325,7 @@ TEST(a_killed_rank_is_named_at_the_deadline) {
     CHECK(unit_watch_ms(&watch) < LATE_MS + 2000);
     CHECK_INT(r.status, IG_OK);
     CHECK_TEXT(r.message, "barrier: rank 1 of 2 has not come within 1000 ms");
-    CHECK(!is_left_behind(name));
+    CHECK(!is_left_after(name));
 }
 
 TEST(a_rank_that_never_comes_is_named) {
@@ -337,7 +337,7 @@ TEST(a_rank_that_never_comes_is_named) {
     run_rank(&r);
     CHECK_INT(r.status, IG_LIMIT);
     CHECK_TEXT(r.message, "open: rank 1 of 3 has not come within 300 ms");
-    CHECK(!is_left_behind(name));
+    CHECK(!is_left_after(name));
     r.options.rank = 2; /* nobody makes the segment */
     run_rank(&r);
     CHECK_TEXT(r.message, "open: rank 0 of 3 has not come within 300 ms");
@@ -372,7 +372,7 @@ static void run_pair(const char *what, rank_run *ranks,
 }
 
 /* One of them may learn of it by the other's failure. */
-TEST(ranks_that_call_something_else_are_told) {
+TEST(ranks_that_call_something_else_are_given) {
     rank_run ranks[2];
     run_pair("unlike", ranks, call_unlike);
     CHECK(strcmp(ranks[0].message, "rank 0 calls all_reduce, and rank 1 barrier") ==
@@ -420,21 +420,21 @@ TEST(a_segment_that_was_left_is_made_anew) {
     char name[64];
     name_run(name, sizeof name, "left");
     pid_t child = fork_rank(name, 0, 2, run_all, CHUNK);
-    while (!is_left_behind(name)) {
+    while (!is_left_after(name)) {
         nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
     }
     nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
-    CHECK(is_left_behind(name));
+    CHECK(is_left_after(name));
     run_threads(name, 2, run_all, CHUNK);
-    CHECK(!is_left_behind(name));
+    CHECK(!is_left_after(name));
 }
 
 UNIT_SUITE(group_ranks, threads_are_ranks, processes_are_ranks,
            large_parcels_are_read_where_they_lie_or_go_by_boxes,
            ranks_agree_on_how_parcels_travel, parts_may_travel_by_the_callers_function,
            a_host_without_a_function_is_refused, a_killed_rank_is_named_at_the_deadline,
-           a_rank_that_never_comes_is_named, ranks_that_call_something_else_are_told,
+           a_rank_that_never_comes_is_named, ranks_that_call_something_else_are_given,
            a_rank_that_has_ended_is_not_waited_for, bad_options_are_refused,
            a_segment_that_was_left_is_made_anew)

@@ -94,9 +94,9 @@ static inline size_t cpu_level_number(const char *level) {
 
 /* Can code of `level` run here? */
 static inline bool cpu_level_runs(const char *level) {
-    const char *most = getenv("INGOT_TEST_LEVEL");
+    const char *max = getenv("INGOT_TEST_LEVEL");
     return cpu_has_level(level) &&
-           (!most || cpu_level_number(level) <= cpu_level_number(most));
+           (!max || cpu_level_number(level) <= cpu_level_number(max));
 }
 
 /* Is it the turn of cpu_levels[number], in a loop over all of them?  In a sample v3 has

@@ -53,8 +53,8 @@ static const double lower_specials[] = {
 /* The ends of an integer dtype, what lies beside them, and small ones of both signs. */
 static inline int64_t lower_special_integer(ig_dtype dtype, uint64_t number) {
     bool is_signed = ig_dtypes[dtype].class == IG_SINT;
-    int64_t most = (int64_t)(UINT64_MAX >> (64 - ig_dtypes[dtype].bits + is_signed));
-    int64_t least = is_signed ? -most - 1 : 0;
+    int64_t max = (int64_t)(UINT64_MAX >> (64 - ig_dtypes[dtype].bits + is_signed));
+    int64_t min = is_signed ? -max - 1 : 0;
     const int64_t values[] = { 0,
                                1,
                                2,
@@ -63,12 +63,12 @@ static inline int64_t lower_special_integer(ig_dtype dtype, uint64_t number) {
                                8,
                                63,
                                64,
-                               most,
-                               most - 1,
-                               most / 2,
-                               least,
-                               least + 1,
-                               is_signed ? -1 : most / 2 + 1,
+                               max,
+                               max - 1,
+                               max / 2,
+                               min,
+                               min + 1,
+                               is_signed ? -1 : max / 2 + 1,
                                is_signed ? -2 : 31,
                                is_signed ? -7 : 32 };
     return values[number % IG_COUNT_OF(values)];

@@ -68,7 +68,7 @@ static bool has_row_of(const ig_kernel_debug *debug, const char *word) {
     return false;
 }
 
-TEST(nothing_is_told_unless_asked) {
+TEST(nothing_is_given_unless_asked) {
     debug_case d;
     open_case(&d, "v2", "twice");
     CHECK(!d.plain.debug);
@@ -173,8 +173,8 @@ TEST(the_object_is_placed_as_the_image) {
 
 /* Where a debugger finds an argument: the end of its DW_AT_location (DWARF 5, 2.5),
  * whose head, the slot that holds the call, is the compiler's. */
-static bool is_told(const ig_object_section *info, ig_str object, size_t array,
-                    size_t at) {
+static bool is_given(const ig_object_section *info, ig_str object, size_t array,
+                     size_t at) {
     enum { DEREF = 0x06, PLUS_UCONST = 0x23 };
     const char path[] = {
         DEREF, PLUS_UCONST, (char)array, DEREF, PLUS_UCONST, (char)at
@@ -193,11 +193,11 @@ TEST(arguments_are_places_of_the_call) {
     ig_object object;
     CHECK_OK(ig_object_open(&object, &d.c.context, "twice", bytes, &d.c.arena));
     const ig_object_section *info = ig_object_find(&object, ".debug_info");
-    CHECK(is_told(info, bytes, buffers, 0));
-    CHECK(is_told(info, bytes, buffers, sizeof(void *)));
-    CHECK(is_told(info, bytes, params, 0));
-    CHECK(is_told(info, bytes, params, sizeof(int64_t)));
-    CHECK(!is_told(info, bytes, params, 2 * sizeof(int64_t)));
+    CHECK(is_given(info, bytes, buffers, 0));
+    CHECK(is_given(info, bytes, buffers, sizeof(void *)));
+    CHECK(is_given(info, bytes, params, 0));
+    CHECK(is_given(info, bytes, params, sizeof(int64_t)));
+    CHECK(!is_given(info, bytes, params, 2 * sizeof(int64_t)));
     close_case(&d);
 }
 
@@ -248,7 +248,7 @@ TEST(any_changed_byte_of_the_object_is_survived) {
     close_case(&d);
 }
 
-UNIT_SUITE(cpu_debug, nothing_is_told_unless_asked, rows_are_those_of_the_text,
+UNIT_SUITE(cpu_debug, nothing_is_given_unless_asked, rows_are_those_of_the_text,
            numbers_are_the_same_bits, names_are_symbols_and_files,
            the_object_is_placed_as_the_image, arguments_are_places_of_the_call,
            any_changed_byte_of_the_object_is_survived)

@@ -80,8 +80,8 @@ static void check_loop(cpu_case *c, const ig_graph *kernel) {
 }
 
 static void check_sums(cpu_case *c, const ig_graph *kernel, const tile *t) {
-    enum { K = 37, MOST = 16 * 64 };
-    static float x[16 * K], w[K * 64], y[MOST];
+    enum { K = 37, MAX = 16 * 64 };
+    static float x[16 * K], w[K * 64], y[MAX];
     int64_t n = (int64_t)t->vectors * t->lanes;
     for (int i = 0; i < 16 * K; i++) {
         x[i] = (float)(i % 13 - 6);

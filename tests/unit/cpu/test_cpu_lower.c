@@ -8,15 +8,15 @@
 static inline void lower_check_counts(const char *text, const int64_t *counts,
                                       uint32_t count) {
     static const char *const levels[] = { "v2", "v3", "v4" };
-    enum { MOST = 64 };
+    enum { MAX = 64 };
     for (size_t i = 0; i < IG_COUNT_OF(levels); i++) {
         if (!cpu_level_is_due(i)) {
             continue;
         }
-        ig_tensor inputs[MOST][8], expected[MOST];
+        ig_tensor inputs[MAX][8], expected[MAX];
         lower_case c;
         lower_open(&c, levels[i], text, counts, 10);
-        CHECK(count <= MOST && c.graph->body.arg_count <= 8);
+        CHECK(count <= MAX && c.graph->body.arg_count <= 8);
         for (uint32_t k = 0; k < count; k++) {
             c.symbols[0] = counts[k];
             lower_inputs(&c, LOWER_PLAIN, 10);
@@ -98,12 +98,12 @@ static void check_rows(int64_t k, int64_t n, const int64_t *rows, uint32_t count
 }
 
 static void check_all_rows(int64_t k, int64_t n) {
-    enum { MOST = 33 };
-    int64_t rows[MOST + 1];
-    for (int64_t m = 0; m <= MOST; m++) {
+    enum { MAX = 33 };
+    int64_t rows[MAX + 1];
+    for (int64_t m = 0; m <= MAX; m++) {
         rows[m] = m;
     }
-    check_rows(k, n, rows, MOST + 1);
+    check_rows(k, n, rows, MAX + 1);
 }
 
 TEST(gemm_of_every_row_count) {

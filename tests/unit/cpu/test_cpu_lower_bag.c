@@ -211,10 +211,10 @@ static void check_tables(const int64_t *rows, int64_t ids, int64_t bags,
     ig_writer_init(&text, &arena);
     ig_put(&text, "module @t {\n");
     const char *const names[] = { "a0", "a1", "a2", "b0", "b1", "b2" };
-    int64_t most = 0;
+    int64_t max = 0;
     for (uint32_t i = 0; i < IG_COUNT_OF(names); i++) {
         put_table(&text, names[i], i < 3 ? rows[i] : rows[5 - i], 16);
-        most = i < 3 && rows[i] > most ? rows[i] : most;
+        max = i < 3 && rows[i] > max ? rows[i] : max;
     }
     ig_put(
         &text,
@@ -223,7 +223,7 @@ static void check_tables(const int64_t *rows, int64_t ids, int64_t bags,
         "    ret %%0, %%1\n  }\n}\n",
         range);
     int64_t extents[] = { ids, bags, ids / 2 };
-    lower_check_with(text.data, extents, most, set_tables);
+    lower_check_with(text.data, extents, max, set_tables);
     ig_arena_fini(&arena);
 }
 

@@ -80,15 +80,15 @@ static bool stays_integer(const lower_case *c) {
            !lower_has(c, IG_OP_muladd);
 }
 
-enum { MOST_COUNTS = 8 };
+enum { MAX_COUNTS = 8 };
 
 /* One compilation a level; the first count of rows by its kernel form too. */
 static void check_level(const product *p, const char *text, const char *level,
                         const int64_t *rows, uint32_t count) {
-    ig_tensor inputs[MOST_COUNTS][2], expected[MOST_COUNTS];
+    ig_tensor inputs[MAX_COUNTS][2], expected[MAX_COUNTS];
     lower_case c;
     lower_open(&c, level, text, rows, 1);
-    CHECK(count <= MOST_COUNTS);
+    CHECK(count <= MAX_COUNTS);
     for (uint32_t i = count; i-- > 0;) {
         c.symbols[0] = rows[i];
         lower_inputs(&c, LOWER_SPECIAL, 0);

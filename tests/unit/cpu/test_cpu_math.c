@@ -353,11 +353,11 @@ static void fill_pow(double *x, double *y) {
             y[i] = all[b];
             continue;
         }
-        int most = (int)(next_random(&state) % 20) + 1;
+        int max = (int)(next_random(&state) % 20) + 1;
         double unit = (double)(int64_t)next_random(&state) * 0x1p-63;
-        x[i] = exp(unit * most);
+        x[i] = exp(unit * max);
         unit = (double)(int64_t)next_random(&state) * 0x1p-63;
-        y[i] = unit * (i % 2 ? 700 : 90) / most;
+        y[i] = unit * (i % 2 ? 700 : 90) / max;
     }
 }
 

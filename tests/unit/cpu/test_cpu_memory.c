@@ -177,7 +177,7 @@ static ig_kernel_report_v0 run_reports(const int64_t (*rows)[3], int64_t count) 
     return report;
 }
 
-TEST(the_least_report_is_kept) {
+TEST(the_min_report_is_kept) {
     static const int64_t rows[][3] = { { 3, 9, 1 },  { 1, 50, 2 }, { 2, 0, 3 },
                                        { 1, 40, 4 }, { 1, 40, 5 }, { 1, 41, 6 } };
     ig_kernel_report_v0 none = run_reports(rows, 0);
@@ -190,4 +190,4 @@ TEST(the_least_report_is_kept) {
 
 UNIT_SUITE(cpu_memory, tails_touch_nothing_beyond_their_count,
            local_and_scratch_memory_hold_what_was_stored, arguments_can_be_indexed,
-           the_least_report_is_kept)
+           the_min_report_is_kept)

@@ -69,7 +69,7 @@ static ig_status lower_and_run(conform *self, const char *text, const ig_tensor 
 
 typedef struct file_share {
     const char *name;
-    int least; /* percent of its cases that run */
+    int min; /* percent of its cases that run */
 } file_share;
 
 static const file_share files[] = {
@@ -107,7 +107,7 @@ TEST(schedules_conform_in_lockstep) {
     conform_totals totals = totals_of(file, &how, 0, every);
     int ran = totals.passed + totals.failed, all = ran + totals.skipped;
     CHECK_INT(totals.failed, 0);
-    CHECK_MSG(100 * ran >= file->least * all, "%d of %d cases of %s ran", ran, all,
+    CHECK_MSG(100 * ran >= file->min * all, "%d of %d cases of %s ran", ran, all,
               file->name);
 }
 END_TEST

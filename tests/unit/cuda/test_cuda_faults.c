@@ -32,7 +32,7 @@ static const struct {
 #undef FAULT
 };
 
-enum { ROWS = 16, MOST = 64, THREADS = 64, SEEDS = 12, CALLS = 3 };
+enum { ROWS = 16, MAX = 64, THREADS = 64, SEEDS = 12, CALLS = 3 };
 
 /* gather: y[i] = table[ids[i]].  sum: each block adds what its threads have read, in
  * shared memory, to the sum behind the outputs. */
@@ -108,7 +108,7 @@ static void find_calls(void) {
 typedef struct arguments {
     uint64_t buffers[3];
     int64_t params[1];
-    int64_t ids[MOST];
+    int64_t ids[MAX];
 } arguments;
 
 typedef struct session {
@@ -146,9 +146,9 @@ static void open_memory(session *s) {
     }
     TRY(s, cuda.cuMemAlloc_v2(&s->table, sizeof s->first_table));
     TRY(s, cuda.cuMemAlloc_v2(&s->far, sizeof(arguments)));
-    TRY(s, cuda.cuMemAlloc_v2(&s->y, (MOST + 1) * sizeof(float)));
+    TRY(s, cuda.cuMemAlloc_v2(&s->y, (MAX + 1) * sizeof(float)));
     TRY(s, cuda.cuMemAllocHost_v2((void **)&s->near, sizeof(arguments)));
-    TRY(s, cuda.cuMemAllocHost_v2((void **)&s->out, (MOST + 1) * sizeof(float)));
+    TRY(s, cuda.cuMemAllocHost_v2((void **)&s->out, (MAX + 1) * sizeof(float)));
     TRY(s, cuda.cuMemcpyHtoDAsync_v2(s->table, s->first_table, sizeof s->first_table,
                                      s->stream));
 }
@@ -182,7 +182,7 @@ static void launch(session *s, void *kernel, void *stream) {
 static void launch_both(session *s) {
     void *first = has(s, FAULT_wrong_stream) ? s->copies : s->stream;
     if (!has(s, FAULT_memory_not_cleared)) {
-        TRY(s, cuda.cuMemsetD8Async(s->y, 0, (MOST + 1) * sizeof(float), first));
+        TRY(s, cuda.cuMemsetD8Async(s->y, 0, (MAX + 1) * sizeof(float), first));
     }
     launch(s, s->gather, first);
     launch(s, s->sum, s->stream);
@@ -212,7 +212,7 @@ static void write_arguments(session *s, int call, int rows) {
         .buffers = { table, s->far + offsetof(arguments, ids), s->y },
         .params = { rows },
     };
-    for (int i = 0; i < MOST; i++) {
+    for (int i = 0; i < MAX; i++) {
         s->near->ids[i] = (3 * i + call) % ROWS;
     }
 }
@@ -227,7 +227,7 @@ static void copy_in(session *s, int call) {
         TRY(s, cuda.cuStreamWaitEvent(s->stream, s->copied, 0));
     }
     if (has(s, FAULT_staging_reused)) {
-        write_arguments(s, call + 1, MOST); /* for the next call */
+        write_arguments(s, call + 1, MAX); /* for the next call */
     }
 }
 
@@ -250,21 +250,21 @@ static void run_kernels(session *s, int call) {
 static void move_arguments(session *s, int call) {
     if (has(s, FAULT_graph_of_other_input) && call == CALLS - 1) {
         TRY(s, cuda.cuMemFree_v2(s->y));
-        TRY(s, cuda.cuMemAlloc_v2(&s->y, (MOST + 1) * sizeof(float)));
+        TRY(s, cuda.cuMemAlloc_v2(&s->y, (MAX + 1) * sizeof(float)));
     }
 }
 
 static void copy_out(session *s, float *y) {
-    memset(s->out, 0, (MOST + 1) * sizeof(float));
+    memset(s->out, 0, (MAX + 1) * sizeof(float));
     if (!has(s, FAULT_output_not_copied)) {
-        TRY(s, cuda.cuMemcpyDtoHAsync_v2(s->out, s->y, (MOST + 1) * sizeof(float),
+        TRY(s, cuda.cuMemcpyDtoHAsync_v2(s->out, s->y, (MAX + 1) * sizeof(float),
                                          s->stream));
     }
     TRY(s, cuda.cuEventRecord(s->done, s->stream));
     if (!has(s, FAULT_output_before_event)) {
         TRY(s, cuda.cuEventSynchronize(s->done));
     }
-    memcpy(y, s->out, (MOST + 1) * sizeof(float));
+    memcpy(y, s->out, (MAX + 1) * sizeof(float));
 }
 
 static bool is_right(const session *s, const float *y, int call, int rows) {
@@ -275,13 +275,13 @@ static bool is_right(const session *s, const float *y, int call, int rows) {
         sum += value;
         is_same = is_same && y[i] == value;
     }
-    return is_same && y[MOST] == sum;
+    return is_same && y[MAX] == sum;
 }
 
 /* RESULT, STATUS or 0. */
 static int run_call(session *s, int call) {
     static const int rows[CALLS] = { 7, 20, 40 };
-    float y[MOST + 1];
+    float y[MAX + 1];
     move_arguments(s, call);
     write_arguments(s, call, rows[call]);
     copy_in(s, call);

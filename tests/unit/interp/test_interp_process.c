@@ -170,17 +170,18 @@ TEST(memory_of_both_cannot_shrink) {
         return;
     }
     ig_interp *interp = acquire(manager, 0);
-    run(interp, "import os\n"
-                "shared = 0\n"
-                "for name in os.listdir('/proc/self/fd'):\n"
-                "    try:\n"
-                "        if 'memfd:' not in os.readlink('/proc/self/fd/' + name): continue\n"
-                "    except OSError: continue\n"
-                "    shared += 1\n"
-                "    try: os.ftruncate(int(name), 0)\n"
-                "    except PermissionError: continue\n"
-                "    assert False, 'it shrank'\n"
-                "assert shared, 'no memory is shared'\n");
+    run(interp,
+        "import os\n"
+        "shared = 0\n"
+        "for name in os.listdir('/proc/self/fd'):\n"
+        "    try:\n"
+        "        if 'memfd:' not in os.readlink('/proc/self/fd/' + name): continue\n"
+        "    except OSError: continue\n"
+        "    shared += 1\n"
+        "    try: os.ftruncate(int(name), 0)\n"
+        "    except PermissionError: continue\n"
+        "    assert False, 'it shrank'\n"
+        "assert shared, 'no memory is shared'\n");
     ig_interp_release(interp);
     ig_interp_destroy(manager);
 }
@@ -335,7 +336,7 @@ TEST(threads_share_processes) {
 }
 END_TEST
 
-TEST(a_child_has_one_openmp_thread_unless_told) {
+TEST(a_child_has_one_openmp_thread_unless_given) {
     static const char *const sources[] = {
         "import os; assert os.environ['OMP_NUM_THREADS'] == '1'",
         "import os; assert os.environ['OMP_NUM_THREADS'] == '3'"
@@ -383,5 +384,5 @@ UNIT_SUITE(interp_process, values_cross_both_ways, tensors_go_there_and_back,
            a_crash_harms_nothing_else, memory_of_both_cannot_shrink,
            a_deadline_ends_loops_and_processes,
            replicas_are_made_again_in_a_new_process, processes_come_and_go,
-           threads_share_processes, a_child_has_one_openmp_thread_unless_told,
+           threads_share_processes, a_child_has_one_openmp_thread_unless_given,
            prints_reach_a_pipe_before_the_call_ends)

@@ -146,7 +146,7 @@ TEST(packages_are_loaded_by_each) {
 }
 END_TEST
 
-TEST(bad_packages_are_told) {
+TEST(bad_packages_are_given) {
     ig_interp_manager *manager = make_manager();
     ig_interp_replica *package = NULL, *pickle = NULL;
     ig_interp_result *result = NULL;
@@ -402,7 +402,7 @@ TEST(threads_call_and_unload) {
 }
 END_TEST
 
-UNIT_SUITE(interp_replica, packages_are_loaded_by_each, bad_packages_are_told,
+UNIT_SUITE(interp_replica, packages_are_loaded_by_each, bad_packages_are_given,
            objects_share_their_buffers, what_was_pickled_is_not_kept,
            objects_of_packages_move_too, loading_again_and_again_leaves_nothing,
            threads_call_and_unload)

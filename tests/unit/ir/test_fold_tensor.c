@@ -79,10 +79,10 @@ TEST(every_gap_rounds_to_nearest_even) {
 TEST(overflow_saturates_or_leaves_the_range) {
     for (size_t k = 0; k < IG_COUNT_OF(formats); k++) {
         const format *f = &formats[k];
-        double most = define(f, f->largest);
-        double step = most - define(f, f->largest - 1);
-        double edge = most + step / 2; /* a tie: the even neighbour takes it */
-        double beyond[] = { nextafter(edge, INFINITY), 2 * most, 1e300, INFINITY };
+        double max = define(f, f->largest);
+        double step = max - define(f, f->largest - 1);
+        double edge = max + step / 2; /* a tie: the even neighbour takes it */
+        double beyond[] = { nextafter(edge, INFINITY), 2 * max, 1e300, INFINITY };
         CHECK((narrow(f, edge, false) == f->largest) == (f->largest % 2 == 0));
         CHECK_INT(narrow(f, nextafter(edge, 0), false), f->largest);
         for (size_t i = 0; i < IG_COUNT_OF(beyond); i++) {
@@ -218,18 +218,18 @@ TEST(integers_saturate_from_floats_and_wrap_from_integers) {
         bool is_signed = info->class == IG_SINT;
         start(&s, (ig_dtype)d, 1);
         ig_tensor_set_f64(&s.tensor, 0, 1e30);
-        uint64_t most = UINT64_MAX >> (64 - info->bits + (is_signed ? 1 : 0));
-        CHECK((uint64_t)ig_tensor_get_i64(&s.tensor, 0) == most);
+        uint64_t max = UINT64_MAX >> (64 - info->bits + (is_signed ? 1 : 0));
+        CHECK((uint64_t)ig_tensor_get_i64(&s.tensor, 0) == max);
         ig_tensor_set_f64(&s.tensor, 0, -1e30);
-        int64_t least = is_signed ? -(int64_t)most - 1 : 0;
-        CHECK(ig_tensor_get_i64(&s.tensor, 0) == least);
+        int64_t min = is_signed ? -(int64_t)max - 1 : 0;
+        CHECK(ig_tensor_get_i64(&s.tensor, 0) == min);
         ig_tensor_set_f64(&s.tensor, 0, NAN);
         CHECK_INT(ig_tensor_get_i64(&s.tensor, 0), 0);
         ig_tensor_set_f64(&s.tensor, 0,
                           ldexp(1, (int)info->bits - (is_signed ? 1 : 0)));
-        CHECK((uint64_t)ig_tensor_get_i64(&s.tensor, 0) == most);
+        CHECK((uint64_t)ig_tensor_get_i64(&s.tensor, 0) == max);
         ig_tensor_set_i64(&s.tensor, 0, -1);
-        CHECK(ig_tensor_get_i64(&s.tensor, 0) == (is_signed ? -1 : (int64_t)most));
+        CHECK(ig_tensor_get_i64(&s.tensor, 0) == (is_signed ? -1 : (int64_t)max));
         ig_arena_fini(&s.arena);
     }
 }

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/ir/fold_case.h"
 
-#define MOST_INPUTS 4
+#define MAX_INPUTS 4
 
 static ig_tensor tensor_of(fold_case *c, ig_dtype dtype, uint32_t rank,
                            const int64_t *dims) {

@@ -18,14 +18,14 @@ static ig_status interpret(conform *self, const char *text, const ig_tensor *inp
     return status;
 }
 
-static void run(const char *file, int least) {
+static void run(const char *file, int min) {
     conform self = { .run = interpret };
     char path[512];
     snprintf(path, sizeof path, "%s/tests/conform/cases/%s", INGOT_SOURCE_DIR, file);
     conform_file(&self, path);
     CHECK_INT(self.totals.failed, 0);
     CHECK_INT(self.totals.skipped, 0);
-    CHECK(self.totals.passed >= least);
+    CHECK(self.totals.passed >= min);
 }
 
 TEST(elementwise_ops_conform) {

@@ -242,7 +242,7 @@ TEST(arrays_of_arguments) {
     finish(&k);
 }
 
-TEST(the_least_report_stays) {
+TEST(the_min_report_stays) {
     kernel_case k;
     start(&k, "%n: i64",
           ZERO_ONE
@@ -352,6 +352,6 @@ UNIT_SUITE(interpret_kernel, a_loop_carries_values,
            counts_keep_lanes_from_being_touched, every_access_is_checked,
            gathers_offsets_and_other_views_of_memory,
            local_memory_starts_undefined_and_scratch_has_a_size, arrays_of_arguments,
-           the_least_report_stays, integers_divide_by_zero_aloud,
+           the_min_report_stays, integers_divide_by_zero_aloud,
            threads_meet_at_barriers, barriers_may_stand_in_loops, races_are_found,
            threads_that_part_ways_are_found)

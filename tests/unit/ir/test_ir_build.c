@@ -59,7 +59,7 @@ TEST(types_are_inferred_at_once) {
     finish();
 }
 
-TEST(failing_leaves_nothing_behind) {
+TEST(failing_leaves_nothing_after) {
     start();
     ig_value *x = arg();
     const ig_type *odd = ig_type_tensor(module, IG_DT_f32, 1,
@@ -436,7 +436,7 @@ TEST(a_result_beyond_counting_unwinds_as_exhausted_memory) {
 END_TEST
 
 UNIT_SUITE(ir_build, a_result_beyond_counting_unwinds_as_exhausted_memory,
-           types_are_inferred_at_once, failing_leaves_nothing_behind,
+           types_are_inferred_at_once, failing_leaves_nothing_after,
            counts_are_those_of_the_row, builders_place_before_and_take_locations,
            constants_read_back, kernel_scalars_are_scalars,
            one_op_for_each_weight_at_the_head, guards_that_are_proved_are_not_made,

@@ -310,7 +310,7 @@ TEST(what_overflows_is_known_to_have_no_value) {
     finish();
 }
 
-TEST(levels_count_definitions_behind_definitions) {
+TEST(levels_count_definitions_after_definitions) {
     start();
     ig_dim large = sym("N");
     CHECK_INT(ig_dim_level(module, ADD(large, CONST(1))), 0);
@@ -705,7 +705,7 @@ UNIT_SUITE(ir_dim, constants_are_plain_numbers, divisors_are_of_all_terms,
            equality_is_three_valued, order_is_three_valued,
            bounds_that_overflow_are_lost_not_wrong, overflow_becomes_a_fresh_symbol,
            what_overflows_is_known_to_have_no_value,
-           levels_count_definitions_behind_definitions,
+           levels_count_definitions_after_definitions,
            too_many_terms_become_a_fresh_symbol, depth_is_bounded, size_is_bounded,
            names_are_made_unique_and_plain, visiting_reaches_definitions_once,
            translation_goes_by_name, normal_forms_keep_values,

@@ -255,8 +255,8 @@ TEST(constants_keep_every_value) {
     ig_expr e = start();
     int64_t whole;
     double real;
-    ig_value *most = ig_expr_integer(&e, IG_DT_i64, INT64_MAX);
-    CHECK(ig_constant_i64(most, &whole) && whole == INT64_MAX);
+    ig_value *max = ig_expr_integer(&e, IG_DT_i64, INT64_MAX);
+    CHECK(ig_constant_i64(max, &whole) && whole == INT64_MAX);
     CHECK(ig_constant_i64(ig_expr_integer(&e, IG_DT_bool, 7), &whole));
     CHECK_INT(whole, 1);
     CHECK(ig_constant_f64(ig_expr_number(&e, IG_DT_f16, 0.5), &real));

@@ -76,7 +76,7 @@ TEST(trees_print_as_they_parse) {
     ig_arena_fini(&arena);
 }
 
-TEST(broken_trees_are_told) {
+TEST(broken_trees_are_given) {
     static const struct {
         const char *text, *wrong;
     } rows[] = {
@@ -199,6 +199,6 @@ TEST(what_does_not_fit_is_refused) {
                   "expected '=' and what the state begins with");
 }
 
-UNIT_SUITE(ir_signature, trees_print_as_they_parse, broken_trees_are_told,
+UNIT_SUITE(ir_signature, trees_print_as_they_parse, broken_trees_are_given,
            leaves_have_paths, signatures_say_what_a_call_changes,
            graphs_keep_signature_and_state, what_does_not_fit_is_refused)

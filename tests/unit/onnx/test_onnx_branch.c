@@ -158,7 +158,7 @@ TEST(an_item_of_a_list_of_ranks_is_an_output) {
 END_TEST
 
 /* An If behind another: what to do is told, with the name of the value. */
-TEST(two_ranks_behind_two_choices_are_refused_in_words) {
+TEST(two_ranks_after_two_choices_are_refused_in_words) {
     begin_choice("go", "one", "row");
     Onnx__GraphProto *main = model.graph, *branches[2];
     for (int k = 0; k < 2; k++) {
@@ -279,7 +279,7 @@ UNIT_SUITE(onnx_branch, a_rank_that_nothing_sees_may_differ,
            a_rank_that_changes_again_may_be_seen, nodes_go_on_in_both_branches,
            an_output_has_the_rank_of_the_branch,
            an_item_of_a_list_of_ranks_is_an_output,
-           two_ranks_behind_two_choices_are_refused_in_words,
+           two_ranks_after_two_choices_are_refused_in_words,
            a_reader_of_any_rank_is_refused, a_scan_output_of_any_rank_is_refused,
            a_loop_stacks_in_both_branches, an_unread_result_may_have_two_ranks,
            a_constant_decides_which_branch_there_is)

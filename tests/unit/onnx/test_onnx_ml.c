@@ -171,7 +171,7 @@ TEST(trees_track_missing_values) {
 }
 END_TEST
 
-TEST(leaves_of_several_targets_are_least_and_greatest) {
+TEST(leaves_of_several_targets_are_min_and_greatest) {
     Onnx__NodeProto *node = add_trees(begin(1, "TreeEnsembleRegressor", "y"), "target");
     give_weights(node, "target", INTS(0, 1, 0, 1, 0), FLOATS(10, 20, 30, 1, 2));
     onnx_attr_i(&model, node, "n_targets", 2);
@@ -435,7 +435,7 @@ TEST(linear_classifier_of_one_row_is_of_two_classes) {
 END_TEST
 
 UNIT_SUITE(onnx_ml, trees_of_one_target_are_summed, trees_track_missing_values,
-           leaves_of_several_targets_are_least_and_greatest,
+           leaves_of_several_targets_are_min_and_greatest,
            classes_have_labels_and_scores, one_class_of_two_makes_the_other_up,
            one_class_of_two_is_logistic_without_a_negative_weight,
            numbered_trees_test_for_members, features_that_no_row_has_are_refused,

@@ -129,7 +129,7 @@ END_TEST
 
 /* x is 0, 1, 2: the one before the beginning is element 0 going backwards, and numpy's
  * x[-5:-9:-1] is empty. */
-TEST(a_slice_going_backwards_starts_at_0_at_least) {
+TEST(a_slice_going_backwards_starts_at_0_at_min) {
     begin(13, "Slice", "x,from,to,axes,steps", "y");
     onnx_ints(&model, "from", 2, INTS(-3, -5));
     onnx_ints(&model, "to", 2, INTS(-9, -9));
@@ -208,7 +208,7 @@ TEST(shrink_moves_integers_by_fractions) {
 END_TEST
 
 /* Without axes an extent of 1 goes; one that is 1 only in this call is refused. */
-TEST(squeeze_without_axes_asks_for_extents) {
+TEST(squeeze_without_axes_needs_for_extents) {
     ig_tensor in, out[1];
     ig_module *module;
     onnx_case_init(&run);
@@ -726,9 +726,9 @@ UNIT_SUITE_WITH(
     pad_with_attributes_crops_too, softmax_before_13_flattens,
     split_equally_and_by_attribute, squeeze_and_unsqueeze_with_attributes,
     reduce_with_attributes, gemm_scales_and_broadcasts, loops_stack_and_may_run_no_trip,
-    a_slice_going_backwards_starts_at_0_at_least, prelu_keeps_0_whatever_its_slope,
+    a_slice_going_backwards_starts_at_0_at_min, prelu_keeps_0_whatever_its_slope,
     thresholded_relu_of_nan_is_0, shrink_moves_integers_by_fractions,
-    squeeze_without_axes_asks_for_extents, compress_takes_no_more_than_there_is,
+    squeeze_without_axes_needs_for_extents, compress_takes_no_more_than_there_is,
     an_open_extent_is_scaled_by_a_fraction, resize_to_a_negative_size_is_refused,
     quantising_to_another_type_than_the_zero_points_is_refused,
     softmax_before_13_flattens_from_axis_1, softmax_of_13_is_of_one_axis,

@@ -127,7 +127,7 @@ static ig_status walk(const char *bytes, size_t size, ig_onnx_wire *wire) {
 
 #define WALK(text, wire) walk((text), sizeof(text) - 1, (wire))
 
-TEST(odd_wire_forms_are_told_apart) {
+TEST(odd_wire_forms_are_given_apart) {
     ig_onnx_wire wire;
     CHECK_OK(WALK("\x08\x08", &wire));                 /* ir_version = 8 */
     CHECK_OK(WALK("\x08\x88\x80\x80\x00", &wire));     /* a padded varint */
@@ -246,5 +246,5 @@ TEST(exhausted_memory_unwinds_cleanly) {
 END_TEST
 
 UNIT_SUITE(onnx_wire, every_cut_is_refused_or_harmless, every_flipped_bit_is_survived,
-           weights_stay_in_the_file, odd_wire_forms_are_told_apart, depth_is_bounded,
+           weights_stay_in_the_file, odd_wire_forms_are_given_apart, depth_is_bounded,
            empty_messages_do_not_inflate_memory, exhausted_memory_unwinds_cleanly)

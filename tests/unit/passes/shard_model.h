@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum { WORLD = 8, OUTPUTS = 12, INPUTS = 7, SHARDS = 64, TABLES = 6 };
-enum { BAGS_MOST = 4, IDS_MOST = 16 };
+enum { BAGS_MAX = 4, IDS_MAX = 16 };
 
 typedef enum shard_cut {
     DATA_PARALLEL,
@@ -208,9 +208,9 @@ typedef struct shard_input {
 } shard_input;
 
 typedef struct shard_inputs {
-    int64_t ids[IDS_MOST], begins[BAGS_MOST], offsets[BAGS_MOST + 1], ends[BAGS_MOST];
-    int64_t fixed[BAGS_MOST * 3];
-    float weights[IDS_MOST], fixed_weights[BAGS_MOST * 3];
+    int64_t ids[IDS_MAX], begins[BAGS_MAX], offsets[BAGS_MAX + 1], ends[BAGS_MAX];
+    int64_t fixed[BAGS_MAX * 3];
+    float weights[IDS_MAX], fixed_weights[BAGS_MAX * 3];
     shard_input inputs[INPUTS];
 } shard_inputs;
 
@@ -218,7 +218,7 @@ typedef struct shard_inputs {
  * and some bags are empty; ids are left behind the last. */
 static inline void shard_draw_inputs(shard_inputs *out, uint32_t seed) {
     uint32_t state = seed * 2654435761u + 1;
-    int64_t bags = draw(&state) % (BAGS_MOST + 1);
+    int64_t bags = draw(&state) % (BAGS_MAX + 1);
     int64_t ids = bags * 3 + draw(&state) % 4, at = 0;
     *out = (shard_inputs){ .inputs = { { false, 1, { ids }, out->ids },
                                        { false, 1, { bags }, out->begins },

@@ -100,7 +100,7 @@ TEST(percentile_counts_all_that_it_cuts) {
 }
 
 /* One value at 100 of 10,000 costs more when it is cut than steps of 0.4 do. */
-TEST(least_error_keeps_what_costs_more) {
+TEST(min_error_keeps_what_costs_more) {
     ig_histogram h = one_far_value();
     double high = top_by(IG_QUANT_MSE, &h);
     CHECK(high > 60);
@@ -327,6 +327,6 @@ UNIT_SUITE(passes_quantise, rows_of_four_bits, rows_of_one_number,
            rows_that_f16_does_not_hold, zero_is_a_code, ranges_hold_zero,
            symmetric_is_around_zero, ties_go_to_even, scales_are_normal,
            methods_cut_what_is_rare, percentile_counts_all_that_it_cuts,
-           least_error_keeps_what_costs_more, empty_ranges_stay, layers_are_found,
+           min_error_keeps_what_costs_more, empty_ranges_stay, layers_are_found,
            weights_by_channel, weights_of_bf16, weights_with_zero_points,
            smoothing_moves_what_is_large, grouped_channels_are_not_smoothed)

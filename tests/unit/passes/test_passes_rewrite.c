@@ -138,7 +138,7 @@ TEST(groups_repeat_until_nothing_changes) {
     finish();
 }
 
-TEST(pipelines_stop_where_told) {
+TEST(pipelines_stop_where_given) {
     start(two_rounds);
     CHECK_TEXT(run("cse,(canonicalise,dce)*,infer", "canonicalise", IG_OK).names,
                "cse canonicalise ");
@@ -219,7 +219,7 @@ TEST(words_of_a_list) {
 }
 
 UNIT_SUITE(passes_rewrite, rules_see_what_rules_made, rules_that_never_end_are_named,
-           groups_repeat_until_nothing_changes, pipelines_stop_where_told,
+           groups_repeat_until_nothing_changes, pipelines_stop_where_given,
            pipelines_are_checked_before_anything_runs, cancelling_ends_a_pipeline,
            a_pass_that_changes_silently_is_caught, round_trip_and_clone_are_checked,
            words_of_a_list)

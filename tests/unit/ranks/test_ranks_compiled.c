@@ -185,11 +185,11 @@ static double bound_of(const rank_run *r, shard_cut type, uint32_t output, doubl
 /* The size that a unit is a part of: the number's own, or of its row the largest. */
 static double size_of(const ig_view *sizes, int64_t i, double unit) {
     int64_t width = unit == CODE_UNIT ? sizes->dims[sizes->rank - 1] : 1;
-    double most = 0;
+    double max = 0;
     for (int64_t k = i / width * width; k < (i / width + 1) * width; k++) {
-        most = fmax(most, element(sizes, k));
+        max = fmax(max, element(sizes, k));
     }
-    return most;
+    return max;
 }
 
 /* All outputs of one rank, as the whole program gives them, and of sizes. */

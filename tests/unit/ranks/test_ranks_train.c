@@ -15,7 +15,7 @@
 UNIT_WITH_LLVM
 
 enum { RANKS = 4, TABLES = 3, BAGS = 3, DIM = 4, LONGEST = 3, STEPS = 20 };
-enum { IDS_MOST = TABLES * RANKS * BAGS * LONGEST, BAGS_MOST = RANKS * BAGS };
+enum { IDS_MAX = TABLES * RANKS * BAGS * LONGEST, BAGS_MAX = RANKS * BAGS };
 
 static const int64_t rows_of[TABLES] = { 11, 3, 7 };
 
@@ -46,8 +46,8 @@ static const char text[] =
 /* ---- batches ---- */
 
 typedef struct batch {
-    float x[BAGS_MOST][16], label[BAGS_MOST];
-    int64_t ids[TABLES][IDS_MOST], offsets[TABLES][BAGS_MOST + 1];
+    float x[BAGS_MAX][16], label[BAGS_MAX];
+    int64_t ids[TABLES][IDS_MAX], offsets[TABLES][BAGS_MAX + 1];
     int64_t bags;
 } batch;
 

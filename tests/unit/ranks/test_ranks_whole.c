@@ -12,7 +12,7 @@
 
 UNIT_WITH_LLVM
 
-enum { WORLD = 3, MOST = 7 };
+enum { WORLD = 3, MAX = 7 };
 
 /* Sums of an f32 and an f64 tensor in one meeting, and the first one joined. */
 static const char model[] =
@@ -31,7 +31,7 @@ typedef struct rank {
     ig_program *program;
     uint32_t number, world;
     int64_t count;
-    float x[MOST], sums[MOST], all[WORLD * MOST];
+    float x[MAX], sums[MAX], all[WORLD * MAX];
     double y[2], totals[2];
     ig_status status;
     char why[512];
@@ -135,7 +135,7 @@ static void check_rank(const rank *r) {
 }
 
 TEST(sums_are_those_of_the_order_of_ranks) {
-    static const int64_t counts[] = { 0, 1, 2, 3, MOST };
+    static const int64_t counts[] = { 0, 1, 2, 3, MAX };
     fixture f = setup();
     for (size_t i = 0; i < IG_COUNT_OF(counts); i++) {
         rank ranks[WORLD];

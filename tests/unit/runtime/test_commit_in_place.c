@@ -167,7 +167,7 @@ static void refuse(table_case *t, const char *words) {
     rt_end(t->c);
 }
 
-TEST(plans_that_write_before_or_fail_behind_commit) {
+TEST(plans_that_write_before_or_fail_after_commit) {
     table_case t = begin_table();
     ig_plan_step *steps = t.c->w.steps.items, commit = steps[COMMIT];
     steps[COMMIT] = steps[ADD];
@@ -195,7 +195,7 @@ TEST(plans_that_write_before_or_fail_behind_commit) {
 }
 END_TEST
 
-TEST(roles_are_told) {
+TEST(roles_are_given) {
     table_case t = begin_table();
     t.c->w.inputs.items[1].role = IG_ROLE_OFFSETS;
     t.c->w.inputs.items[1].partner = 2;
@@ -288,6 +288,6 @@ END_TEST
 
 UNIT_SUITE(commit_in_place, a_million_updates_without_a_copy,
            a_run_that_fails_leaves_every_byte, one_memory_for_both_ports,
-           plans_that_write_before_or_fail_behind_commit, roles_are_told,
+           plans_that_write_before_or_fail_after_commit, roles_are_given,
            plans_of_other_families_are_refused_in_words, equal_constants_stand_once,
            ranks_commit_together_or_not_at_all)

@@ -22,16 +22,16 @@ static uint32_t random_below(uint32_t bound) {
 
 /* The most bytes that live at one step: no plan can need less. */
 static int64_t lower_bound(const ig_life *lives, size_t count, uint32_t steps) {
-    int64_t most = 0;
+    int64_t max = 0;
     for (uint32_t step = 0; step < steps; step++) {
         int64_t sum = 0;
         for (size_t i = 0; i < count; i++) {
             bool is_alive = lives[i].first <= step && step <= lives[i].last;
             sum += is_alive ? lives[i].bytes : 0;
         }
-        most = sum > most ? sum : most;
+        max = sum > max ? sum : max;
     }
-    return most;
+    return max;
 }
 
 static void check_no_overlap(const ig_life *lives, size_t count, int64_t total) {

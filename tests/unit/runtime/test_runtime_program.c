@@ -335,11 +335,11 @@ TEST(entries_stay_inside_of_the_file) {
         memcpy(&size, directory + 24, sizeof size);
         memcpy(names, directory + 28, sizeof names);
         memcpy(head, bytes + local + 26, sizeof head);
-        uint64_t most = c->size - (local + 30u + head[0] + head[1]);
+        uint64_t max = c->size - (local + 30u + head[0] + head[1]);
         for (int more = 0; more <= 1; more++) {
-            put_number(directory + 20, most + (uint64_t)more, 4);
-            put_number(directory + 24, most + (uint64_t)more, 4);
-            put_number(bytes + local + 22, most + (uint64_t)more, 4);
+            put_number(directory + 20, max + (uint64_t)more, 4);
+            put_number(directory + 24, max + (uint64_t)more, 4);
+            put_number(bytes + local + 22, max + (uint64_t)more, 4);
             ig_status status = ig_container_open((ig_str){ c->bytes, c->size },
                                                  &container, &message);
             CHECK_STATUS(status, more ? IG_INVALID : IG_OK);

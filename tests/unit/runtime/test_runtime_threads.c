@@ -157,7 +157,7 @@ typedef struct runner {
     int number, failures;
 } runner;
 
-enum { RUNNERS = 8, ROUNDS = 60, MOST_BATCH = 40 };
+enum { RUNNERS = 8, ROUNDS = 60, MAX_BATCH = 40 };
 
 static void *run_many(void *argument) {
     runner *r = argument;
@@ -167,9 +167,9 @@ static void *run_many(void *argument) {
         r->failures++;
         return NULL;
     }
-    static _Thread_local float x[MOST_BATCH * 16], y[MOST_BATCH * 16];
+    static _Thread_local float x[MAX_BATCH * 16], y[MAX_BATCH * 16];
     for (int i = 0; i < ROUNDS; i++) {
-        int batch = 1 + (i * 7 + r->number * 11) % MOST_BATCH;
+        int batch = 1 + (i * 7 + r->number * 11) % MAX_BATCH;
         for (int k = 0; k < batch * 16; k++) {
             x[k] = (float)(k + i + r->number);
         }
@@ -397,5 +397,5 @@ UNIT_SUITE(runtime_threads, every_tile_runs_once_and_every_worker_has_some,
            cheap_launches_stay_with_the_caller, bits_do_not_depend_on_threads,
            every_worker_has_the_same_float_environment, sessions_share_a_program,
            sessions_share_a_pool, pool_outlives_its_last_session, threads_of_the_caller,
-           cancelled_runs_stop_and_the_session_lives,
-           started_runs_give_what_runs_give, a_started_run_has_the_session)
+           cancelled_runs_stop_and_the_session_lives, started_runs_give_what_runs_give,
+           a_started_run_has_the_session)

@@ -74,8 +74,8 @@ void *IO_Initialize(const char *config) {
 
 void IO_Finalize(void *opaque) {
     toy *store = opaque;
-    const char *told = getenv("TOY_FINALIZED"); /* a file that says so */
-    FILE *file = told ? fopen(told, "w") : NULL;
+    const char *given = getenv("TOY_FINALIZED"); /* a file that says so */
+    FILE *file = given ? fopen(given, "w") : NULL;
     if (file) {
         fclose(file);
     }

@@ -375,7 +375,7 @@ TEST(spare_rows_are_nobody_s_and_halved_times_lose_no_save) {
 /* Two ranks, each with half of the rows in memory of its own, and states of other
  * sizes: the same calls give the same rows, and each moves its own. */
 TEST(ranks_share_a_table_and_move_their_own_rows) {
-    enum { RANKS = 2, HALF = 3, MOST = 2 * HALF, IDS = 40 };
+    enum { RANKS = 2, HALF = 3, MAX = 2 * HALF, IDS = 40 };
     static const size_t bytes[] = { 8, 4 };
     int64_t weights[RANKS][HALF];
     int32_t moments[RANKS][HALF];
@@ -385,7 +385,7 @@ TEST(ranks_share_a_table_and_move_their_own_rows) {
     memset(moments, 7, sizeof moments);
     for (int r = 0; r < RANKS; r++) {
         void *const memory[] = { weights[r], moments[r] };
-        tables[r] = make_table(store, (ig_dynamic_options){ .row_count = MOST,
+        tables[r] = make_table(store, (ig_dynamic_options){ .row_count = MAX,
                                                             .row_bytes = 8,
                                                             .state_count = 2,
                                                             .evict_rows = 2,

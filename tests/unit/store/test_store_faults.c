@@ -231,11 +231,11 @@ static bool tell(const char *line) {
     char answer[256];
     int to = socket(AF_UNIX, SOCK_STREAM, 0);
     (void)setsockopt(to, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    bool is_told = connect(to, (struct sockaddr *)&address, sizeof address) == 0 &&
-                   send(to, line, strlen(line), MSG_NOSIGNAL) > 0 &&
-                   recv(to, answer, sizeof answer, 0) > 0;
+    bool is_given = connect(to, (struct sockaddr *)&address, sizeof address) == 0 &&
+                    send(to, line, strlen(line), MSG_NOSIGNAL) > 0 &&
+                    recv(to, answer, sizeof answer, 0) > 0;
     (void)close(to);
-    return is_told;
+    return is_given;
 }
 
 static void pause_ms(uint64_t ms) {
@@ -549,20 +549,20 @@ static int count_syncs(const char *options, bool is_flushed) {
         return -1;
     }
     CHECK_OK(ig_store_open(url, NULL, &w.store));
-    int least = 1 << 30;
+    int min = 1 << 30;
     for (int64_t id = 0; id < ROWS; id++) {
         int before = atomic_load(&syncs);
         write_row(&w, id);
         CHECK_INT(w.acknowledged[id], 1);
         int here = atomic_load(&syncs) - before;
-        least = here < least ? here : least;
+        min = here < min ? here : min;
     }
     int before = atomic_load(&syncs);
     CHECK_OK(ig_store_flush(w.store, NULL));
     int flushed = atomic_load(&syncs) - before;
     ig_store_close(w.store);
     remove_file();
-    return is_flushed ? flushed : least;
+    return is_flushed ? flushed : min;
 }
 
 TEST(every_acknowledged_batch_was_synced) {

@@ -28,10 +28,10 @@ static ig_status use(ig_id_map *map, const int64_t *ids, size_t count, uint32_t 
 }
 
 /* Chooses and forgets. */
-static size_t evict(ig_id_map *map, size_t count, ig_id_row *least) {
-    size_t chosen = ig_id_map_choose(map, count, least);
-    ig_id_map_forget(map, least, chosen);
-    ig_id_map_forget(map, least, chosen); /* and again, which does nothing */
+static size_t evict(ig_id_map *map, size_t count, ig_id_row *min) {
+    size_t chosen = ig_id_map_choose(map, count, min);
+    ig_id_map_forget(map, min, chosen);
+    ig_id_map_forget(map, min, chosen); /* and again, which does nothing */
     return chosen;
 }
 
@@ -119,7 +119,7 @@ TEST(ids_in_steps_lie_apart) {
 }
 END_TEST
 
-TEST(what_is_used_least_goes_first) {
+TEST(what_is_used_min_goes_first) {
     ig_id_map *map = make(_i, 8, 0); /* at frequency 0 each use counts */
     const int64_t ids[] = { 10, 11, 12, 13 };
     CHECK_OK(use(map, ids, 4, 1));
@@ -299,7 +299,7 @@ static void add_kinds(TCase *tcase) {
     tcase_add_loop_test(tcase, a_full_map_says_how_far_it_came, 0, 2);
     tcase_add_loop_test(tcase, a_map_that_fills_within_a_block_says_so, 0, 2);
     tcase_add_test(tcase, ids_in_steps_lie_apart);
-    tcase_add_loop_test(tcase, what_is_used_least_goes_first, 0, 2);
+    tcase_add_loop_test(tcase, what_is_used_min_goes_first, 0, 2);
     tcase_add_loop_test(tcase, what_was_used_since_is_listed, 0, 2);
     tcase_add_loop_test(tcase, random_calls_agree_with_a_plain_model, 0, 2);
 }

@@ -268,7 +268,7 @@ TEST(an_error_answers_a_whole_request) {
 }
 END_TEST
 
-TEST(unsafe_settings_are_told) {
+TEST(unsafe_settings_are_given) {
     if (!redis_server_start(&server, "--appendonly", "no")) {
         return;
     }
@@ -656,7 +656,7 @@ UNIT_SUITE_WITH(store_redis, add_hostile, urls_break_their_grammar_in_words,
                 urls_that_are_right_find_nobody, keys_are_those_of_torchrec,
                 a_name_may_stand_twice_in_a_request,
                 rows_are_absent_and_wrong_among_others,
-                an_error_answers_a_whole_request, unsafe_settings_are_told,
+                an_error_answers_a_whole_request, unsafe_settings_are_given,
                 passwords_open_doors_and_stay_secret, refusals_are_errors,
                 acknowledged_rows_outlive_a_killed_server,
                 a_stopped_server_ends_at_the_deadline,

@@ -102,7 +102,7 @@ typedef struct format_row {
 #define BYTES(text, format) \
     { { text, sizeof(text) - 1 }, IG_ARCHIVE_##format }
 
-TEST(formats_are_told_by_content) {
+TEST(formats_are_given_by_content) {
     static const format_row rows[] = {
         BYTES("PYTORCH1........", pytorch1),
         BYTES("\x80\x02\x8a\x0al\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", legacy_save),
@@ -131,7 +131,7 @@ typedef struct names_row {
     ig_archive_format format;
 } names_row;
 
-TEST(zip_formats_are_told_by_entries) {
+TEST(zip_formats_are_given_by_entries) {
     static const names_row rows[] = {
         { { "m/data.pkl", "m/version", "m/data/0" }, IG_ARCHIVE_checkpoint },
         { { "m/data.pkl", "m/version", "m/code/x.py" }, IG_ARCHIVE_torchscript },
@@ -288,6 +288,6 @@ TEST(bad_files_are_refused) {
 END_TEST
 
 UNIT_SUITE(archive_zip, entries_are_found_below_the_root, one_changed_byte_never_harms,
-           bad_names_are_refused, formats_are_told_by_content,
-           zip_formats_are_told_by_entries, all_torchscript_cases_are_read,
+           bad_names_are_refused, formats_are_given_by_content,
+           zip_formats_are_given_by_entries, all_torchscript_cases_are_read,
            bad_files_are_refused)

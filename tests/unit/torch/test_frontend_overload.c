@@ -344,7 +344,7 @@ static void check_conversion(const char *text, const char *call_line, int index,
     ig_arena_fini(&c.arena);
 }
 
-TEST(conversions_are_told) {
+TEST(conversions_are_given) {
     check_conversion("a::f(Tensor x, int[2] p) -> ()", "Tensor ; int", 1,
                      IG_CONVERT_REPEAT);
     check_conversion("a::f(Tensor x, int[] p) -> ()", "Tensor ; Tuple[int, int]", 1,
@@ -446,6 +446,6 @@ END_TEST
 UNIT_SUITE(overload, types_print_as_they_are_written, subtypes_are_torchs,
            bad_types_are_refused, a_schema_tells_what_it_takes, bad_schemas_are_refused,
            overloads_are_torchs, overloads_among_our_rows_are_torchs,
-           every_row_has_a_schema_of_its_own, conversions_are_told,
+           every_row_has_a_schema_of_its_own, conversions_are_given,
            arguments_find_their_places, a_call_that_fits_nothing_is_explained,
            needs_name_arguments_of_rows)

@@ -268,7 +268,7 @@ TEST(types_that_are_given_must_agree) {
 }
 END_TEST
 
-TEST(what_is_wrong_is_told_and_nothing_is_run) {
+TEST(what_is_wrong_is_given_and_nothing_is_run) {
     static const struct {
         recipe r;
         ig_status status;
@@ -331,7 +331,7 @@ TEST(what_is_wrong_is_told_and_nothing_is_run) {
 }
 END_TEST
 
-TEST(json_that_is_no_program_is_told) {
+TEST(json_that_is_no_program_is_given) {
     static const struct {
         const char *json, *why;
     } rows[] = { { "{}", "version of its schema" },
@@ -518,5 +518,5 @@ UNIT_SUITE(torch_pt2, a_pickled_tensor_is_read, raw_weights_are_views_of_their_s
            a_weight_that_is_code_is_refused_and_not_run, extents_of_sympy_become_ours,
            nested_extents_are_not_read, words_that_json_does_not_know_are_read,
            what_is_no_json_is_an_error, a_program_says_the_types_of_its_inputs,
-           types_that_are_given_must_agree, what_is_wrong_is_told_and_nothing_is_run,
-           json_that_is_no_program_is_told, an_extent_that_is_code_is_an_open_extent)
+           types_that_are_given_must_agree, what_is_wrong_is_given_and_nothing_is_run,
+           json_that_is_no_program_is_given, an_extent_that_is_code_is_an_open_extent)

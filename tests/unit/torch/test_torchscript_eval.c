@@ -554,10 +554,10 @@ TEST(ids_are_found_where_they_were_put) {
     const double open[] = { 3, 6, 7, 4 };
     const double hash[] = { (double)(7827708228670008879 % 1000003) };
     const double other[] = { (double)(7380258290086941687 % 1000003) };
-    const char *most[] = { "3", "40" }; /* the second in several trips of a loop */
-    for (size_t i = 0; i < IG_COUNT_OF(most); i++) {
+    const char *max[] = { "3", "40" }; /* the second in several trips of a loop */
+    for (size_t i = 0; i < IG_COUNT_OF(max); i++) {
         program p;
-        CHECK_MSG(import_source(&p, hashed, most[i]) == IG_OK, "%s", p.c.why);
+        CHECK_MSG(import_source(&p, hashed, max[i]) == IG_OK, "%s", p.c.why);
         run(&p, x);
         check(&p.outputs[0], near, 4);
         check(&p.outputs[1], home, 4);

@@ -178,18 +178,18 @@ TEST(evaluation_is_the_next_steps_loss) {
     trainer_case c = open_case();
     compile_parts(&c);
     ig_trainer *trainer = create(&c, NULL);
-    double told = 0, loss = 0;
+    double given = 0, loss = 0;
     for (int i = 0; i < STEPS; i++) {
         float y[BATCH], sums[BATCH][DIM];
         ig_view output;
         ig_view outputs[2] = { { .data = y, .capacity = sizeof y },
                                { .data = sums, .capacity = sizeof sums } };
         snapshot before = take_values(trainer);
-        CHECK_INT(ig_trainer_evaluate(trainer, inputs, 3, &told, NULL), IG_OK);
+        CHECK_INT(ig_trainer_evaluate(trainer, inputs, 3, &given, NULL), IG_OK);
         CHECK_INT(ig_trainer_predict(trainer, inputs, 2, outputs, 2), IG_OK);
         check_same(trainer, &before);
         CHECK_INT(ig_trainer_step(trainer, inputs, 3, &loss, &output), IG_OK);
-        CHECK(told == loss);
+        CHECK(given == loss);
         CHECK_INT(output.rank, 2);
         CHECK(memcmp(output.data, y, sizeof y) == 0);
     }
@@ -403,8 +403,8 @@ static const char layers[] = "module @m {\n"
 
 /* Of `count` samples from `first` on. */
 static double step_layers(ig_trainer *trainer, int first, int count) {
-    enum { MOST = 16 };
-    float x[MOST][2], want[MOST];
+    enum { MAX = 16 };
+    float x[MAX][2], want[MAX];
     double loss;
     for (int i = 0; i < count; i++) {
         int n = first + i;

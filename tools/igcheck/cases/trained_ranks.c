@@ -22,7 +22,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { MOST_RANKS = 64, RANK_INPUTS = 4, TIMEOUT_MS = 60000 };
+enum { MAX_RANKS = 64, RANK_INPUTS = 4, TIMEOUT_MS = 60000 };
 
 typedef struct ranks_case ranks_case;
 
@@ -44,7 +44,7 @@ struct ranks_case {
     case_arrays stored, final; /* before the first step; after the last */
     size_t world;
     int64_t steps, batch;
-    trained_rank ranks[MOST_RANKS];
+    trained_rank ranks[MAX_RANKS];
 };
 
 bool is_ranks_case(const char *folder) {
@@ -515,7 +515,7 @@ static bool open_case(ranks_case *c) {
     c->world = (size_t)integer_in(c->json, "world");
     c->steps = integer_in(c->json, "steps");
     c->batch = integer_in(c->json, "batch");
-    if (c->world > MOST_RANKS) {
+    if (c->world > MAX_RANKS) {
         return verify_fail(c->v, "case.json", "at most 64 ranks are run");
     }
     const char *folder = c->v->test.folder;
@@ -525,7 +525,7 @@ static bool open_case(ranks_case *c) {
 }
 
 static void close_case(ranks_case *c) {
-    for (size_t r = 0; r < c->world && r < MOST_RANKS; r++) {
+    for (size_t r = 0; r < c->world && r < MAX_RANKS; r++) {
         ig_trainer_close(c->ranks[r].trainer);
         ig_group_close(c->ranks[r].group);
         free(c->ranks[r].losses);

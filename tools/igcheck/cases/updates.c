@@ -138,11 +138,11 @@ static void write_dense(const update_case *c, FILE *to) {
 /* ---- the optimizer ---- */
 
 static const char *decay_of(const update_case *c, const json_t *hyper) {
-    const char *told = text_in(hyper, "decay");
+    const char *given = text_in(hyper, "decay");
     const char *rule = text_in(c->json, "optimiser");
     bool is_adam = strcmp(rule, "adam") == 0; /* of tables: apart from the gradient */
-    return strcmp(told, "l2") == 0 ? ",decay=l2"
-           : strcmp(told, "decouple") == 0 || (is_adam && c->is_rows)
+    return strcmp(given, "l2") == 0 ? ",decay=l2"
+           : strcmp(given, "decouple") == 0 || (is_adam && c->is_rows)
                ? ",decay=decoupled"
                : "";
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-enum { FIRST_CALLS = 5, LEAST_CALLS = 10, MOST_CALLS = 10000000 };
+enum { FIRST_CALLS = 5, MIN_CALLS = 10, MAX_CALLS = 10000000 };
 
 typedef struct rank_bench {
     const model *m;
@@ -49,9 +49,9 @@ static ig_status agree_on_count(const rank_bench *b, double seconds, int64_t *co
         status = call_often(b, FIRST_CALLS, NULL);
     }
     double calls = seconds * FIRST_CALLS / (clock_seconds() - begin);
-    *count = calls < LEAST_CALLS  ? LEAST_CALLS
-             : calls > MOST_CALLS ? MOST_CALLS
-                                  : (int64_t)calls;
+    *count = calls < MIN_CALLS   ? MIN_CALLS
+             : calls > MAX_CALLS ? MAX_CALLS
+                                 : (int64_t)calls;
     return status == IG_OK ? ranks_agree(count) : status;
 }
 

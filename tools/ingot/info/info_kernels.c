@@ -152,9 +152,9 @@ static ig_status bind_set(const contest *c, candidate *item, size_t set) {
 
 /* Calls for so long, each with the next set; the first ones are not kept. */
 static ig_status measure_turn(const contest *c, candidate *item, double seconds) {
-    size_t most = item->count + MAX_SAMPLES / ROUNDS, calls = 0;
+    size_t max = item->count + MAX_SAMPLES / ROUNDS, calls = 0;
     double end = clock_seconds() + seconds;
-    while (calls < 4 || (clock_seconds() < end && item->count < most)) {
+    while (calls < 4 || (clock_seconds() < end && item->count < max)) {
         ig_status status = bind_set(c, item, calls % c->sets);
         double begin = clock_seconds();
         status = status == IG_OK ? ig_session_run_bound(item->session) : status;

@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_EVENTS = 1 << 19 }; /* about 100 MB of text */
+enum { MAX_EVENTS = 1 << 19 }; /* about 100 MB of text */
 
 typedef struct trace_file {
     FILE *file;
@@ -88,11 +88,11 @@ static int compare_ns(const void *a, const void *b) {
  * some runs go before the one that is kept, which takes no longer than half of them. */
 static ig_status trace_warm(ig_session *session, ig_step_profile *steps, size_t count,
                             ig_step_events *events) {
-    enum { WARM_RUNS = 9, MOST_RUNS = 40 };
-    int64_t took[MOST_RUNS] = { 0 }, ns = 0, median = INT64_MAX;
+    enum { WARM_RUNS = 9, MAX_RUNS = 40 };
+    int64_t took[MAX_RUNS] = { 0 }, ns = 0, median = INT64_MAX;
     double end = clock_seconds() + 1;
     ig_status status = IG_OK;
-    for (size_t i = 0; i < MOST_RUNS && status == IG_OK; i++) {
+    for (size_t i = 0; i < MAX_RUNS && status == IG_OK; i++) {
         events->count = 0;
         status = ig_session_trace(session, steps, count, events, &ns);
         bool is_last = clock_seconds() >= end || was_interrupted();
@@ -112,11 +112,11 @@ ig_status trace_write(const settings *given, ig_session *session,
                       const profile_table *table) {
     trace_file t = { .table = table };
     ig_step_profile *steps = need(calloc(table->count + 1, sizeof *steps));
-    t.events = need(calloc(MOST_EVENTS, sizeof *t.events));
-    ig_step_events events = { t.events, MOST_EVENTS, 0 };
+    t.events = need(calloc(MAX_EVENTS, sizeof *t.events));
+    ig_step_events events = { t.events, MAX_EVENTS, 0 };
     ig_status status = trace_warm(session, steps, table->count, &events);
     if (status == IG_OK) {
-        t.count = events.count < MOST_EVENTS ? events.count : MOST_EVENTS;
+        t.count = events.count < MAX_EVENTS ? events.count : MAX_EVENTS;
         if (events.count > t.count) {
             note(given, "%s: the first %zu of %zu events", given->trace, t.count,
                  events.count);

@@ -121,26 +121,26 @@ void shard_print_plan(const json_t *plan, bool is_torchrec) {
 
 enum { BAR = 14, ROW = 36, LEFT = 70, WIDTH = 600, TOP = 40 };
 
-static double most_of(const json_t *ranks, const char *a, const char *b) {
-    double most = 0;
+static double max_of(const json_t *ranks, const char *a, const char *b) {
+    double max = 0;
     size_t i;
     json_t *rank;
     json_array_foreach(ranks, i, rank) {
         double value = number_of(rank, a) + (b ? number_of(rank, b) : 0);
-        most = value > most ? value : most;
+        max = value > max ? value : max;
     }
-    return most > 0 ? most : 1;
+    return max > 0 ? max : 1;
 }
 
-/* Parts of one bar, side by side; `most` fills the width. */
+/* Parts of one bar, side by side; `max` fills the width. */
 typedef struct bar {
-    double x, most;
+    double x, max;
     size_t y;
 } bar;
 
 static void draw_part(FILE *to, bar *b, double value, const char *colour,
                       const char *title) {
-    double width = value / b->most * WIDTH;
+    double width = value / b->max * WIDTH;
     if (width <= 0) {
         return;
     }
@@ -156,8 +156,8 @@ static void draw_rank(FILE *to, const json_t *ranks, size_t i) {
                                                  "#f0b890" };
     const json_t *rank = json_array_get(ranks, i);
     size_t y = TOP + i * ROW;
-    bar memory = { 0, most_of(ranks, "hbm", "ddr"), y };
-    bar time = { 0, most_of(ranks, "total", NULL), y + BAR + 2 };
+    bar memory = { 0, max_of(ranks, "hbm", "ddr"), y };
+    bar time = { 0, max_of(ranks, "total", NULL), y + BAR + 2 };
     fprintf(to, "<text x=\"8\" y=\"%zu\">rank %zu</text>\n", y + BAR, i);
     draw_part(to, &memory, number_of(rank, "hbm"), "#508050", "device memory, bytes");
     draw_part(to, &memory, number_of(rank, "ddr"), "#a0d0a0", "host memory, bytes");
@@ -176,7 +176,7 @@ void shard_draw_ranks(FILE *to, const json_t *plan) {
             "time (up to %.4g ms: fwd compute, fwd comms, bwd compute, bwd comms)"
             "</text>\n",
             LEFT + WIDTH + 20, TOP + count * ROW + 10,
-            most_of(ranks, "hbm", "ddr") / GIB, most_of(ranks, "total", NULL));
+            max_of(ranks, "hbm", "ddr") / GIB, max_of(ranks, "total", NULL));
     for (size_t i = 0; i < count; i++) {
         draw_rank(to, ranks, i);
     }

@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum { WIDTH = 720, HEIGHT = 360, LEFT = 70, TOP = 20, BOTTOM = 40, WINDOW = 50 };
-enum { MOST_POINTS = 2000, LINES = 4 };
+enum { MAX_POINTS = 2000, LINES = 4 };
 
 typedef struct curve {
     FILE *to;
@@ -39,7 +39,7 @@ static double mean_at(const curve *c, size_t step) {
 }
 
 static void put_line(const curve *c, const char *colour, bool is_mean) {
-    size_t stride = c->count / MOST_POINTS + 1;
+    size_t stride = c->count / MAX_POINTS + 1;
     fprintf(c->to,
             "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"%s\" points=\"",
             colour, is_mean ? "2" : "1");

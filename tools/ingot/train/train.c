@@ -150,7 +150,7 @@ static double mean_loss(const run *r, size_t count) {
 }
 
 /* After 1, 2, 5, 10 … steps, and each hundred. */
-static bool is_told(size_t step) {
+static bool is_given(size_t step) {
     size_t first = step;
     while (first >= 10 && first % 10 == 0) {
         first /= 10;
@@ -160,7 +160,7 @@ static bool is_told(size_t step) {
 
 static void tell_step(const run *r) {
     size_t count = r->loss_count < 50 ? r->loss_count : 50;
-    if (!r->given->json && !r->given->quiet && is_told(r->loss_count)) {
+    if (!r->given->json && !r->given->quiet && is_given(r->loss_count)) {
         printf("step %6lld  loss %.6g  mean of %zu: %.6g\n", (long long)r->t.step,
                r->losses[r->loss_count - 1], count, mean_loss(r, count));
         (void)fflush(stdout);
@@ -225,16 +225,16 @@ static turn find_turn(run *r) {
 }
 
 static turn next_turn(run *r) {
-    int64_t own = find_turn(r), all[MAX_RANKS] = { 0 }, most = own;
+    int64_t own = find_turn(r), all[MAX_RANKS] = { 0 }, max = own;
     if (r->given->world &&
         ig_group_all_gather(ranks_group(), &own, sizeof own, all) != IG_OK) {
         complain(0, "%s", r->t.why.text);
         return IS_BROKEN;
     }
     for (int64_t i = 0; i < r->given->world; i++) {
-        most = all[i] > most ? all[i] : most;
+        max = all[i] > max ? all[i] : max;
     }
-    return (turn)most;
+    return (turn)max;
 }
 
 /* True at the end of the data, of --steps, and when the user stops it. */

@@ -38,7 +38,7 @@ static const option_row options[] = {
     OPTIONS_END,
 };
 
-enum { TOLD = 10 };
+enum { MAX_SHOWN = 10 };
 
 /* ---- findings ---- */
 
@@ -69,11 +69,11 @@ static void print_difference(const json_t *facts, bool is_first) {
 
 static void print_text(const comparison *c, const ig_guilty_pass *guilty) {
     size_t count = json_array_size(c->found);
-    for (size_t i = 0; i < count && i < TOLD; i++) {
+    for (size_t i = 0; i < count && i < MAX_SHOWN; i++) {
         print_difference(json_array_get(c->found, i), i == 0);
     }
-    if (count > TOLD) {
-        printf("also: %zu more\n", count - TOLD);
+    if (count > MAX_SHOWN) {
+        printf("also: %zu more\n", count - MAX_SHOWN);
     }
     if (guilty && guilty->pass[0]) {
         printf("pass: %s changed the answer", guilty->pass);

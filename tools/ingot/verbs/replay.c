@@ -41,7 +41,7 @@ typedef struct replaying {
     ig_program *program;
     ig_session *session;
     size_t calls, same, near, different, unfinished;
-    json_t *told; /* of each call */
+    json_t *reported; /* of each call */
 } replaying;
 
 /* Values of a call, as the capture has them. */
@@ -210,7 +210,7 @@ static void session_close(replaying *r) {
 
 static void tell_call(replaying *r, const char *turn, const char *verdict,
                       const char *why) {
-    json_array_append_new(r->told,
+    json_array_append_new(r->reported,
                           json_pack("{s:s, s:s, s:s, s:s}", "session", r->folder,
                                     "call", turn, "verdict", verdict, "why", why));
     if (!r->given->json) {
@@ -369,7 +369,7 @@ static void print_sum(const replaying *r) {
                                  (json_int_t)r->calls, "same", (json_int_t)r->same,
                                  "near", (json_int_t)r->near, "different",
                                  (json_int_t)r->different, "unfinished",
-                                 (json_int_t)r->unfinished, "told", r->told));
+                                 (json_int_t)r->unfinished, "told", r->reported));
     (void)json_dumpf(all, stdout, JSON_INDENT(1));
     puts("");
     json_decref(all);
@@ -391,7 +391,7 @@ static int run_replay(const settings *given) {
         return exit_status;
     }
     char *facts = text_of("%s/session.json", folder);
-    r.told = need(json_array());
+    r.reported = need(json_array());
     ig_status status = access(facts, F_OK) == 0 ? replay_session(&r, folder, &why)
                                                 : replay_all(&r, folder, &why);
     free(facts);
@@ -401,7 +401,7 @@ static int run_replay(const settings *given) {
     } else if (status == IG_OK) {
         print_sum(&r);
     }
-    json_decref(r.told);
+    json_decref(r.reported);
     exit_status = status == IG_OK && r.different ? EXIT_FAILED : report(status, &why);
     context_close(context);
     return exit_status;

@@ -55,12 +55,12 @@ void runner_destroy(runner *of) {
 
 static bool measure_rows(request *what) {
     const served *to = what->served;
-    int64_t most = to->config.has_max_batch_size ? to->config.max_batch_size : 0;
+    int64_t max = to->config.has_max_batch_size ? to->config.max_batch_size : 0;
     what->rows = to->max_batch_size ? join_rows(to, what) : -1;
-    return most == 0 || what->rows <= most ||
+    return max == 0 || what->rows <= max ||
            request_fail(what, CALL_INVALID,
                         "%lld rows, more than the max_batch_size of model '%s', %lld",
-                        (long long)what->rows, to->name, (long long)most);
+                        (long long)what->rows, to->name, (long long)max);
 }
 
 static const char queue_is_full[] = "too many requests wait already: exceeds maximum "
@@ -108,21 +108,21 @@ const char *runner_refusal(const runner *of, const char *model, const char *vers
     call_status status;
     served *to = model ? catalog_find(of->lane->catalog, model, version, &status, words)
                        : NULL;
-    size_t most = to ? to->config.max_queue : 0;
-    return of->waiting >= of->lane->limits->queued     ? queue_is_full
-           : most && atomic_load(&to->waiting) >= most ? model_is_full
-           : !is_in_time(of, to, deadline)             ? is_too_late
-                                                       : NULL;
+    size_t max = to ? to->config.max_queue : 0;
+    return of->waiting >= of->lane->limits->queued   ? queue_is_full
+           : max && atomic_load(&to->waiting) >= max ? model_is_full
+           : !is_in_time(of, to, deadline)           ? is_too_late
+                                                     : NULL;
 }
 
 /* Is there room among those that wait for the version, in all loops? */
 static bool join_queue(request *what) {
     served *to = what->served;
-    size_t most = to->config.max_queue;
-    if (most == 0) {
+    size_t max = to->config.max_queue;
+    if (max == 0) {
         return true;
     }
-    if (atomic_fetch_add(&to->waiting, 1) >= most) {
+    if (atomic_fetch_add(&to->waiting, 1) >= max) {
         atomic_fetch_sub(&to->waiting, 1);
         return request_fail(what, CALL_FULL, "%s", model_is_full);
     }
@@ -253,12 +253,12 @@ static request *find_due(const runner *of, int64_t now) {
 }
 
 int64_t runner_due(const runner *of) {
-    int64_t least = 0;
+    int64_t min = 0;
     for (const request *each = of->first; each; each = each->next) {
         int64_t due = due_time(of, each);
-        least = !least || due < least ? due : least;
+        min = !min || due < min ? due : min;
     }
-    return least;
+    return min;
 }
 
 /* ---- batches ---- */
@@ -287,14 +287,14 @@ static void collect_batch(runner *of, request *lead, batch *out) {
     for (request **at = &of->first; *at;) {
         request *each = *at;
         bool is_lead = each == lead;
-        bool is_behind = out->count > 0;
+        bool is_after = out->count > 0;
         if (is_lead ||
-            (is_behind && !(each->order && has_passed) && may_join(out, lead, each))) {
+            (is_after && !(each->order && has_passed) && may_join(out, lead, each))) {
             take_off(of, at);
             out->all[out->count++] = each;
             out->rows += each->rows > 0 ? each->rows : 0;
         } else {
-            has_passed = has_passed || (is_behind && each->order);
+            has_passed = has_passed || (is_after && each->order);
             at = &each->next;
         }
     }
@@ -464,12 +464,12 @@ static void take_apart(runner *of, const batch *all, int64_t begin) {
 /* The time that is left until the first deadline; 0: none has one.  Negative: it
  * passed. */
 static int64_t time_left(const batch *all, int64_t now) {
-    int64_t least = 0;
+    int64_t min = 0;
     for (size_t i = 0; i < all->count; i++) {
         int64_t deadline = all->all[i]->deadline;
-        least = deadline && (!least || deadline < least) ? deadline : least;
+        min = deadline && (!min || deadline < min) ? deadline : min;
     }
-    return !least ? 0 : least > now ? least - now : -1;
+    return !min ? 0 : min > now ? min - now : -1;
 }
 
 /* Whether all of them were run as one: every result a row of the request that it is

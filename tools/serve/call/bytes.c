@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_ROOM = 512 };
+enum { MIN_ROOM = 512 };
 
 static bool fail_bytes(bytes *to) {
     to->has_failed = true;
@@ -23,7 +23,7 @@ bool bytes_reserve(bytes *to, size_t more) {
         return true;
     }
     size_t room = need < 2 * to->room ? 2 * to->room : need;
-    room = room < LEAST_ROOM ? LEAST_ROOM : room;
+    room = room < MIN_ROOM ? MIN_ROOM : room;
     size_t added = room - to->room;
     if (to->from && added > to->from->limit - to->from->held) {
         return fail_bytes(to);
@@ -84,7 +84,7 @@ void put_format(bytes *to, const char *format, ...) {
 static size_t character_size(const uint8_t *text, size_t left) {
     static const struct {
         uint8_t mask, head;
-        uint32_t least;
+        uint32_t min;
     } forms[] = { { 0x80, 0, 0 },
                   { 0xe0, 0xc0, 0x80 },
                   { 0xf0, 0xe0, 0x800 },
@@ -100,7 +100,7 @@ static size_t character_size(const uint8_t *text, size_t left) {
             }
             code = code << 6 | (text[i] & 0x3fu);
         }
-        bool is_good = code >= forms[size - 1].least && code <= 0x10ffff &&
+        bool is_good = code >= forms[size - 1].min && code <= 0x10ffff &&
                        (code < 0xd800 || code > 0xdfff);
         return is_good ? size : 0;
     }

@@ -44,7 +44,7 @@ const char *encoding_name(encoding of) {
     return names[of];
 }
 
-bool encoding_unpack(bytes *to, const uint8_t *from, size_t size, size_t most,
+bool encoding_unpack(bytes *to, const uint8_t *from, size_t size, size_t max,
                      bool *out_is_full) {
     z_stream stream = { .next_in = (Bytef *)from, .avail_in = (uInt)size };
     *out_is_full = false;
@@ -54,7 +54,7 @@ bool encoding_unpack(bytes *to, const uint8_t *from, size_t size, size_t most,
     }
     int state = Z_OK;
     while (state == Z_OK && !*out_is_full) {
-        size_t step = most - to->size < STEP ? most - to->size : STEP;
+        size_t step = max - to->size < STEP ? max - to->size : STEP;
         /* Beyond the last byte that fits one more shows that there are more. */
         uint8_t more;
         bool is_last = step == 0;

@@ -17,9 +17,9 @@ encoding encoding_find(const char *name);
 /* The first of those that Accept-Encoding lists which this server knows. */
 encoding encoding_choose(const char *accepted);
 const char *encoding_name(encoding of);
-/* Unpacks at most `most` bytes.  False: it is damaged (*out_is_full false), or there
+/* Unpacks at most `max` bytes.  False: it is damaged (*out_is_full false), or there
  * are more, or memory ran out (true). */
-bool encoding_unpack(bytes *to, const uint8_t *from, size_t size, size_t most,
+bool encoding_unpack(bytes *to, const uint8_t *from, size_t size, size_t max,
                      bool *out_is_full);
 bool encoding_pack(bytes *to, const bytes *from, encoding how);
 

@@ -14,9 +14,8 @@ typedef struct pool_chunk {
     alignas(PIECE) uint8_t data[];
 } pool_chunk;
 
-static pool_chunk *add_chunk(pool *to, size_t least) {
-    size_t size = least < CHUNK - sizeof(pool_chunk) ? CHUNK - sizeof(pool_chunk)
-                                                     : least;
+static pool_chunk *add_chunk(pool *to, size_t min) {
+    size_t size = min < CHUNK - sizeof(pool_chunk) ? CHUNK - sizeof(pool_chunk) : min;
     size_t all = size + sizeof(pool_chunk);
     if (all > to->limit - to->held ||
         (to->from && all > to->from->limit - to->from->held)) {

@@ -190,7 +190,7 @@ static bool await_call(client *of) {
 
 int client_call(client *of, const char *path, const bytes *messages, bytes *reply,
                 char words[WORDS]) {
-    framing how = { .most = UINT32_MAX };
+    framing how = { .max = UINT32_MAX };
     framed message;
     of->messages = messages;
     of->at = 0;

@@ -17,7 +17,7 @@ static bool unpack_frame(framing *how, framed *of) {
             "a packed message, and grpc-encoding is neither gzip nor deflate");
     }
     bytes_clear(&how->unpacked);
-    if (!encoding_unpack(&how->unpacked, of->data, of->size, how->most, &is_full)) {
+    if (!encoding_unpack(&how->unpacked, of->data, of->size, how->max, &is_full)) {
         return is_full ? refuse_frame(how, CALL_FULL,
                                       "the unpacked message is larger than --max-body")
                        : refuse_frame(how, CALL_INVALID,
@@ -40,7 +40,7 @@ bool frame_read(framing *how, const bytes *from, size_t at, framed *out) {
         return refuse_frame(how, CALL_INVALID,
                             "the flag of a message is neither 0 nor 1");
     }
-    if (size > how->most) {
+    if (size > how->max) {
         return refuse_frame(how, CALL_FULL, "a message is larger than --max-body");
     }
     if (from->size - at - HEAD < size) {

@@ -16,7 +16,7 @@ typedef struct framed {
 /* How messages of a stream are read. */
 typedef struct framing {
     encoding packed;    /* those that say they are packed */
-    size_t most;        /* bytes of a message, unpacked */
+    size_t max;         /* bytes of a message, unpacked */
     bytes unpacked;     /* the last one that was packed */
     call_status status; /* why the last one failed; CALL_OK: it needs more bytes */
     const char *words;

@@ -39,8 +39,8 @@ ask *stream_ask(stream *of) {
     ask *made = calloc(1, sizeof *made);
     if (made) {
         made->of = of;
-        made->next = of->asks;
-        of->asks = made;
+        made->next = of->needs;
+        of->needs = made;
         of->ask_count++;
         of->peer->working++;
     }
@@ -141,7 +141,7 @@ void stream_push(stream *of) {
 static void take_messages(stream *of) {
     framed next;
     of->framing.status = CALL_OK;
-    while (!of->is_finished && of->ask_count < MAX_ASKS &&
+    while (!of->is_finished && of->ask_count < MAX_QUESTIONS &&
            (of->method->is_stream || !of->has_message) &&
            frame_read(&of->framing, &of->in, of->in_at, &next)) {
         of->in_at += next.taken;
@@ -167,7 +167,7 @@ static void advance_stream(stream *of) {
     if (of->method->is_stream || of->has_ended) {
         take_messages(of);
     }
-    if (of->has_ended && !of->asks && !of->is_finished) {
+    if (of->has_ended && !of->needs && !of->is_finished) {
         bool is_whole = of->in.size == 0 && (of->has_message || of->method->is_stream);
         if (is_whole && of->method->end) {
             of->method->end(of);
@@ -182,7 +182,7 @@ static void advance_stream(stream *of) {
 void stream_leave(ask *done) {
     stream *of = done->of;
     peer *owner = of->peer;
-    ask **at = &of->asks;
+    ask **at = &of->needs;
     while (*at != done) {
         at = &(*at)->next;
     }
@@ -192,7 +192,7 @@ void stream_leave(ask *done) {
     owner->working--;
     if (!of->is_closed) {
         advance_stream(of);
-    } else if (!of->asks) {
+    } else if (!of->needs) {
         free_stream(of);
     }
     if (owner->wire.socket < 0 && owner->working == 0) {
@@ -212,7 +212,7 @@ static int begin_stream(nghttp2_session *h2, const nghttp2_frame *frame, void *u
     }
     *of = (stream){ .peer = in, .id = frame->hd.stream_id };
     of->in.from = of->out.from = of->framing.unpacked.from = &in->lane->memory;
-    of->framing.most = in->lane->limits->body_bytes;
+    of->framing.max = in->lane->limits->body_bytes;
     in->begun++;
     of->next = in->streams;
     if (in->streams) {
@@ -280,7 +280,7 @@ static int take_data(nghttp2_session *h2, uint8_t flags, int32_t id,
     if (!of->method) {
         return 0; /* refused when its last byte is there */
     }
-    if (size > of->framing.most + HEAD - (of->in.size - of->in_at) ||
+    if (size > of->framing.max + HEAD - (of->in.size - of->in_at) ||
         !bytes_put(&of->in, data, size)) {
         stream_end(of, CALL_FULL,
                    "a message is larger than --max-body, or requests hold "
@@ -336,8 +336,8 @@ static int take_frame(nghttp2_session *h2, const nghttp2_frame *frame, void *use
 }
 
 /* Takes back the stream's requests, but for those at the repository or the profiler. */
-static void forget_asks(stream *of) {
-    for (ask *next, *each = of->asks; each; each = next) {
+static void forget_questions(stream *of) {
+    for (ask *next, *each = of->needs; each; each = next) {
         next = each->next;
         if (!each->errand && !each->job) {
             runner_forget(of->peer->lane->runner, &each->infer);
@@ -354,8 +354,8 @@ static void close_stream(stream *of) {
         of->next->before = of->before;
     }
     of->is_closed = true;
-    if (of->asks) {
-        forget_asks(of); /* the last one to leave frees it */
+    if (of->needs) {
+        forget_questions(of); /* the last one to leave frees it */
     } else {
         free_stream(of);
     }

@@ -213,11 +213,11 @@ static bool answer_sharing(stream *of, pool *memory, const Oip__SharedRegion *as
     regions *all = of->peer->lane->regions;
     char words[WORDS];
     if (what == ASK_SHARED) {
-        call_status told = tell_regions(&of->out, memory, all, asked->name);
-        stream_end(of, told,
-                   told == CALL_OK          ? ""
-                   : told == CALL_NOT_FOUND ? "no such region is registered"
-                                            : "memory ran out");
+        call_status given = tell_regions(&of->out, memory, all, asked->name);
+        stream_end(of, given,
+                   given == CALL_OK          ? ""
+                   : given == CALL_NOT_FOUND ? "no such region is registered"
+                                             : "memory ran out");
         return true;
     }
     if (what == ASK_UNSHARE) {

@@ -10,7 +10,9 @@
 struct nghttp2_session;
 typedef struct method method;
 
-enum { MAX_ASKS = 256 }; /* of a stream, under way at once; later ones wait unread */
+enum {
+    MAX_QUESTIONS = 256
+}; /* of a stream, under way at once; later ones wait unread */
 
 /* A connection. */
 typedef struct peer {
@@ -48,7 +50,7 @@ typedef struct stream {
     bool is_closed;   /* HTTP/2 has forgotten it */
     call_status status;
     char words[WORDS];
-    struct ask *asks; /* under way */
+    struct ask *needs; /* under way */
     size_t ask_count;
     char bearer[128];                /* the token of its authorization, or "" */
     void *own;                       /* of the method, until it calls */

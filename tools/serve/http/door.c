@@ -162,9 +162,9 @@ static void unpack_body(exchange *of) {
 /* Compresses bodies that are worth it.  Answers to inferences alone: Triton packs no
  * others, and clients of asyncio, which say that they take gzip, do not unpack them. */
 static void pack_answer(exchange *of) {
-    enum { LEAST = 256 };
+    enum { MIN = 256 };
     bytes packed = { .from = of->out.from };
-    if (!of->infer.finish || of->accepted == ENCODING_NONE || of->out.size < LEAST ||
+    if (!of->infer.finish || of->accepted == ENCODING_NONE || of->out.size < MIN ||
         !encoding_pack(&packed, &of->out, of->accepted)) {
         bytes_free(&packed);
         return;

@@ -85,8 +85,8 @@ static bool has_left(const request *of) {
 static void begin_infer(exchange *of, const char *model, const char *version) {
     lane *in = of->door->lane;
     request *infer = &of->infer;
-    size_t most = 8 * of->body.size + (1 << 20);
-    *infer = (request){ .memory = { .limit = most, .from = &in->memory },
+    size_t max = 8 * of->body.size + (1 << 20);
+    *infer = (request){ .memory = { .limit = max, .from = &in->memory },
                         .model = model,
                         .version = version,
                         .id = "",
@@ -224,10 +224,11 @@ static void route_sharing(exchange *of, const path *at) {
         exchange_refuse(of, 404, "no such path");
     } else if (strcmp(what, "status") == 0) {
         put_text(&of->out, "[");
-        call_status told = regions_visit(all, name, put_region, &of->out);
+        call_status given = regions_visit(all, name, put_region, &of->out);
         put_text(&of->out, "]");
-        if (told != CALL_OK) {
-            exchange_refuse(of, call_status_http(told), "no such region is registered");
+        if (given != CALL_OK) {
+            exchange_refuse(of, call_status_http(given),
+                            "no such region is registered");
         }
     } else if (of->is_post && strcmp(what, "unregister") == 0) {
         regions_remove(all, name);

@@ -56,10 +56,10 @@ static int complain(int exit_status, const char *format, ...) {
 
 /* ---- the command line ---- */
 
-static bool read_count(const char *text, long most, long *out) {
+static bool read_count(const char *text, long max, long *out) {
     char *end;
     *out = strtol(text, &end, 10);
-    return *text && !*end && *out >= 1 && *out <= most;
+    return *text && !*end && *out >= 1 && *out <= max;
 }
 
 static bool read_real(const char *text, double *out) {

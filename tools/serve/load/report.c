@@ -131,7 +131,7 @@ static double place_of(double share) {
 
 void load_draw(FILE *to, const load_plan *plan, const load_result *of) {
     size_t good = count_good(of);
-    double most = good ? of->samples[good - 1].seconds * 1000 : 1;
+    double max = good ? of->samples[good - 1].seconds * 1000 : 1;
     fprintf(to,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
             "font-family=\"sans-serif\" font-size=\"12\">\n"
@@ -152,13 +152,13 @@ void load_draw(FILE *to, const load_plan *plan, const load_result *of) {
         fprintf(to, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", x,
                 TOP + HEIGHT + 20, names[i]);
         fprintf(to, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%.3g</text>\n",
-                LEFT - 6, y + 4, most * (NINES - i) / NINES);
+                LEFT - 6, y + 4, max * (NINES - i) / NINES);
     }
     fputs("<path fill=\"none\" stroke=\"#2060c0\" stroke-width=\"2\" d=\"", to);
     for (int i = 0; good && i <= POINTS; i++) {
         double share = 1 - pow(10, -(double)NINES * i / POINTS);
         fprintf(to, "%c%.1f %.1f", i ? 'L' : 'M', place_of(share),
-                TOP + HEIGHT * (1 - time_of(of, good, share) / most));
+                TOP + HEIGHT * (1 - time_of(of, good, share) / max));
     }
     fputs("\"/>\n</svg>\n", to);
 }

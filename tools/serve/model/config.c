@@ -17,17 +17,17 @@ static bool refuse_config(char *words, const char *format, ...) {
     return false;
 }
 
-/* A whole number between 0 and `most`; absent members stay as they were. */
-static bool read_number(const json_t *from, const char *name, int64_t most,
-                        int64_t *out, char *words) {
+/* A whole number between 0 and `max`; absent members stay as they were. */
+static bool read_number(const json_t *from, const char *name, int64_t max, int64_t *out,
+                        char *words) {
     const json_t *value = json_object_get(from, name);
     if (!value) {
         return true;
     }
     if (!json_is_integer(value) || json_integer_value(value) < 0 ||
-        json_integer_value(value) > most) {
+        json_integer_value(value) > max) {
         return refuse_config(words, "%s is not a whole number from 0 to %lld", name,
-                             (long long)most);
+                             (long long)max);
     }
     *out = json_integer_value(value);
     return true;
@@ -122,17 +122,17 @@ static bool read_policy(const json_t *root, model_config *out, char *words) {
 static bool read_batching(const json_t *root, model_config *out, char *words) {
     const json_t *batching = json_object_get(root, "dynamic_batching");
     const json_t *queue = json_object_get(batching, "default_queue_policy");
-    int64_t delay = 0, timeout = 0, most = 0;
+    int64_t delay = 0, timeout = 0, max = 0;
     out->has_max_batch_size = json_object_get(root, "max_batch_size") != NULL;
     if (!read_number(root, "max_batch_size", 1 << 24, &out->max_batch_size, words) ||
         !read_number(batching, "max_queue_delay_microseconds", MAX_DELAY_US, &delay,
                      words) ||
-        !read_number(queue, "max_queue_size", 1 << 24, &most, words) ||
+        !read_number(queue, "max_queue_size", 1 << 24, &max, words) ||
         !read_number(queue, "default_timeout_microseconds", INT64_MAX / US, &timeout,
                      words)) {
         return false;
     }
-    out->max_queue = (size_t)most;
+    out->max_queue = (size_t)max;
     out->queue_delay = delay * US;
     out->queue_timeout = timeout * US;
     return true;

@@ -202,9 +202,9 @@ static bool open_program(served *of, const char *path, char *words) {
 
 /* Joins requests where the artifact says how, and a trial does not say otherwise. */
 static void settle_batch(served *of) {
-    int64_t most = of->config.has_max_batch_size ? of->config.max_batch_size
-                                                 : DEFAULT_BATCH;
-    if (most == 0 || !joins_rows(of)) {
+    int64_t max = of->config.has_max_batch_size ? of->config.max_batch_size
+                                                : DEFAULT_BATCH;
+    if (max == 0 || !joins_rows(of)) {
         return;
     }
     trial_verdict verdict = trial_run(of);
@@ -220,7 +220,7 @@ static void settle_batch(served *of) {
             "wrongly what its inputs are along the batch; please report it");
         return;
     }
-    of->max_batch_size = most;
+    of->max_batch_size = max;
 }
 
 served *served_open(const char *name, int64_t number, const char *path,

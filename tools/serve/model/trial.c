@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { DRAWN = 3, MOST_KEYS = 64, FREE_EXTENT = 2, LONGEST = 3, LIMIT = 64 << 20 };
+enum { DRAWN = 3, MAX_KEYS = 64, FREE_EXTENT = 2, LONGEST = 3, LIMIT = 64 << 20 };
 enum { SECOND = 1000000000 }; /* ns that a run may take */
 
 typedef struct trial {
@@ -223,13 +223,13 @@ static bool has_role(const served *of, ig_port_role role) {
 
 trial_verdict trial_run(served *of) {
     trial_verdict verdict = TRIAL_NONE;
-    int most_keys = has_role(of, IG_ROLE_KEY_LENGTHS) ? MOST_KEYS : 1;
-    int most_ends = has_role(of, IG_ROLE_OFFSETS) ? 2 : 1;
-    for (int i = 0; verdict == TRIAL_NONE && i < most_keys * most_ends; i++) {
+    int max_keys = has_role(of, IG_ROLE_KEY_LENGTHS) ? MAX_KEYS : 1;
+    int max_ends = has_role(of, IG_ROLE_OFFSETS) ? 2 : 1;
+    for (int i = 0; verdict == TRIAL_NONE && i < max_keys * max_ends; i++) {
         trial t = { .of = of,
                     .memory = { .limit = LIMIT },
-                    .keys = 1 + i / most_ends,
-                    .has_end = i % most_ends,
+                    .keys = 1 + i / max_ends,
+                    .has_end = i % max_ends,
                     .chance = 1 };
         verdict = run_alone(&t) ? run_together(&t) : TRIAL_NONE;
         pool_free(&t.memory);

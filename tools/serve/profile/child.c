@@ -88,7 +88,7 @@ bool child_start(child *of, const char *backend, const child_options *options,
         return false;
     }
     of->socket = pair[0];
-    of->most_bytes = options->most_bytes;
+    of->max_bytes = options->max_bytes;
     of->generation++;
     return true;
 }
@@ -186,8 +186,8 @@ static size_t wanted_bytes(const child *of) {
         return sizeof head;
     }
     memcpy(&head, of->in.data, sizeof head);
-    bool is_small = head.text_bytes <= of->most_bytes &&
-                    head.data_bytes <= of->most_bytes;
+    bool is_small = head.text_bytes <= of->max_bytes &&
+                    head.data_bytes <= of->max_bytes;
     return is_small ? sizeof head + (size_t)(head.text_bytes + head.data_bytes)
                     : SIZE_MAX;
 }

@@ -33,7 +33,7 @@ typedef struct child_options {
     const char *python;    /* of the user */
     const char *folder;    /* HOME and TMPDIR of the child */
     uint64_t memory_bytes; /* that it may write; 0: no bound */
-    size_t most_bytes;     /* of an answer */
+    size_t max_bytes;      /* of an answer */
 } child_options;
 
 typedef enum child_state { CHILD_WAITS, CHILD_ANSWERED, CHILD_ENDED } child_state;
@@ -43,7 +43,7 @@ typedef struct child {
     pid_t id;
     int socket;
     unsigned generation; /* grows with each start, which loses all models */
-    size_t most_bytes;
+    size_t max_bytes;
     bytes in, out;
     size_t out_at;
 } child;

@@ -85,7 +85,7 @@ bool upload_put(upload *to, const uint8_t *data, size_t size) {
 /* Bytes of all components, and the name of the one that was used least lately. */
 static uint64_t measure_all(const components *in, char oldest[PATH_BYTES]) {
     DIR *folder = opendir(in->folder);
-    struct timespec least = { 0 };
+    struct timespec min = { 0 };
     uint64_t all = 0;
     *oldest = '\0';
     for (struct dirent *each; folder && (each = readdir(folder));) {
@@ -95,11 +95,11 @@ static uint64_t measure_all(const components *in, char oldest[PATH_BYTES]) {
             continue;
         }
         all += (uint64_t)facts.st_size;
-        bool is_older = facts.st_mtim.tv_sec < least.tv_sec ||
-                        (facts.st_mtim.tv_sec == least.tv_sec &&
-                         facts.st_mtim.tv_nsec < least.tv_nsec);
+        bool is_older = facts.st_mtim.tv_sec < min.tv_sec ||
+                        (facts.st_mtim.tv_sec == min.tv_sec &&
+                         facts.st_mtim.tv_nsec < min.tv_nsec);
         if (!*oldest || is_older) {
-            least = facts.st_mtim;
+            min = facts.st_mtim;
             snprintf(oldest, PATH_BYTES, "%.3900s/%s", in->folder, each->d_name);
         }
     }

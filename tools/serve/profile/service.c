@@ -399,7 +399,7 @@ static void take_load(stream *of, const method *which, const uint8_t *data,
 
 static void take_run(stream *of, const method *which, const uint8_t *data,
                      size_t size) {
-    enum { MOST_REPEATS = 1000000 };
+    enum { MAX_REPEATS = 1000000 };
     job *made = job_create(of, JOB_RUN, size);
     (void)which;
     if (!made) {
@@ -419,9 +419,9 @@ static void take_run(stream *of, const method *which, const uint8_t *data,
         return;
     }
     made->model = session_model(in, made->run->model_id);
-    if (!made->model || made->run->num_repeats > MOST_REPEATS ||
-        made->run->num_warmups > MOST_REPEATS ||
-        made->run->repeat_for_milliseconds > MOST_REPEATS) {
+    if (!made->model || made->run->num_repeats > MAX_REPEATS ||
+        made->run->num_warmups > MAX_REPEATS ||
+        made->run->repeat_for_milliseconds > MAX_REPEATS) {
         job_fail(made, made->model ? CALL_INVALID : CALL_FULL,
                  made->model ? "more than 1,000,000 repeats, warm-ups or milliseconds"
                              : "memory ran out");

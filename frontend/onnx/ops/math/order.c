@@ -129,9 +129,9 @@ ig_status ig_onnx_import_eye_like(ig_onnx_node *node) {
 }
 
 static bool may_be_empty(const ig_expr *e, ig_dim extent) {
-    int64_t least, most;
-    ig_dim_range(e->module, extent, &least, &most);
-    return least < 1;
+    int64_t min, max;
+    ig_dim_range(e->module, extent, &min, &max);
+    return min < 1;
 }
 
 /* 1 at the first extreme of each line along `axis`, 0 elsewhere. */

@@ -187,7 +187,7 @@ static ig_value *transform_inner(ig_onnx_node *node, ig_value *x) {
 /* The axes before and after one that the run learns, as one each. */
 typedef struct open_axis {
     ig_value *number, *axis, *extents; /* i64 [axes] 0, 1 ...; []; [axes] */
-    ig_dim before, own, behind;
+    ig_dim before, own, after;
     uint32_t axes;
 } open_axis;
 
@@ -215,7 +215,7 @@ static open_axis open_dft_axis(ig_onnx_node *node) {
                       dims);
     a.before = dims[0];
     a.own = dims[1];
-    a.behind = dims[2];
+    a.after = dims[2];
     return a;
 }
 
@@ -239,7 +239,7 @@ static ig_status transform_open_axis(ig_onnx_node *node) {
     open_axis a = open_dft_axis(node);
     IG_TRY(e->status);
     ig_value *x = node->inputs[0];
-    ig_dim dims[] = { a.before, a.own, a.behind, ig_onnx_extent(e, x, a.axes) };
+    ig_dim dims[] = { a.before, a.own, a.after, ig_onnx_extent(e, x, a.axes) };
     ig_value *y = ig_expr_swap(e, ig_expr_reshape(e, x, 4, dims), 1, 2);
     y = transform_inner(node, y);
     y = y ? close_dft_axis(node, &a, ig_expr_swap(e, y, 1, 2)) : NULL;

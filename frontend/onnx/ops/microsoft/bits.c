@@ -65,8 +65,8 @@ static ig_value *read_table_weights(const ig_onnx_node *node, int64_t n, int64_t
     int64_t bytes = (n * k + 1) / 2, blocks = (n * k + block - 1) / block;
     ig_value *b = ig_onnx_list_input(node, B, ig_dim_of(bytes),
                                      "B must have a byte for each two weights");
-    ig_value *most = ig_onnx_list_input(node, ABSMAX, ig_dim_of(blocks),
-                                        "absmax must have an entry for each block");
+    ig_value *max = ig_onnx_list_input(node, ABSMAX, ig_dim_of(blocks),
+                                       "absmax must have an entry for each block");
     ig_value *table = ig_expr_constant(e, "meanings", IG_DT_f32, 1, &count,
                                        meanings[kind]);
     b = ig_expr_gather(e, table, take_parts(e, b, 4, shifts, 2), 0, IG_NEGATIVE_error);
@@ -76,8 +76,8 @@ static ig_value *read_table_weights(const ig_onnx_node *node, int64_t n, int64_t
         b = ig_expr_pad(e, b, &zero, &after, IG_PAD_constant, 0);
     }
     b = ig_expr_reshape(e, b, 2, (ig_dim[]){ ig_dim_of(blocks), ig_dim_of(block) });
-    most = ig_expr_cast(e, most, IG_DT_f32);
-    b = ig_build_mul(e, b, ig_expr_unsqueeze(e, most, 1));
+    max = ig_expr_cast(e, max, IG_DT_f32);
+    b = ig_build_mul(e, b, ig_expr_unsqueeze(e, max, 1));
     b = ig_expr_slice(e, ig_expr_flatten(e, b), 0, zero, all, 1);
     return ig_expr_reshape(e, b, 2, (ig_dim[]){ ig_dim_of(n), ig_dim_of(k) });
 }

@@ -10,7 +10,7 @@
 #include "frontend/onnx/ops/microsoft/experts.h"
 
 enum { X, ROUTER, FIRST, SECOND = 5, THIRD = 8, ZEROS = 11, MIXING = 14, REST };
-enum { MOST_PARTS = 4 };        /* of a byte */
+enum { MAX_PARTS = 4 };         /* of a byte */
 enum { WEIGHTS, SCALES, BIAS }; /* inputs from a layer's first one on */
 
 /* One layer of all experts: weights u8 [E, out, in * bits / 8], scales [E, out] or
@@ -146,7 +146,7 @@ static ig_value *own_bytes(ig_expr *e, const layer *l, ig_dim expert,
 static ig_value *apply_layer(ig_expr *e, const layer *l, ig_dim expert, ig_value *x) {
     int64_t parts = 8 / l->bits;
     ig_value *scales = ig_expr_select(e, l->scales, 0, expert);
-    ig_value *columns[MOST_PARTS], *weights[MOST_PARTS];
+    ig_value *columns[MAX_PARTS], *weights[MAX_PARTS];
     if (!scales || !x) {
         return NULL;
     }

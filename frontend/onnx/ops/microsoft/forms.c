@@ -58,9 +58,9 @@ ig_status ig_onnx_import_matmul_16(ig_onnx_node *node) {
 
 /* QLinearConv, where channels may be last. */
 ig_status ig_onnx_import_qlinear_conv_of_last(ig_onnx_node *node) {
-    enum { MOST = 9 };
+    enum { MAX = 9 };
     ig_expr *e = node->e;
-    ig_value *in[MOST], *y = NULL;
+    ig_value *in[MAX], *y = NULL;
     uint32_t rank = node->inputs[0]->type->rank;
     if (!ig_onnx_attr_bool(node, "channels_last", false)) {
         return ig_onnx_import_qlinear_conv(node);

@@ -61,17 +61,17 @@ bool ig_onnx_read_group(ig_onnx_group *g) {
 
 /* A total less this call's rows; none where the call holds all (a prompt, whose shorter
  * rows end early). */
-void ig_onnx_find_past(ig_onnx_group *g, ig_value *lengths, ig_value *most) {
+void ig_onnx_find_past(ig_onnx_group *g, ig_value *lengths, ig_value *max) {
     ig_expr *e = g->h.e;
     ig_value *old = ig_onnx_in(g->h.node, IG_ONNX_G_PAST_KEY);
     ig_value *rows = ig_expr_dim(e, g->rows, IG_DT_i64);
     g->total = lengths;
-    ig_value *is_prompt = ig_build_eq(e, most, rows);
+    ig_value *is_prompt = ig_build_eq(e, max, rows);
     ig_value *zero = ig_expr_integer(e, IG_DT_i64, 0);
     g->past = ig_build_where(e, is_prompt, zero, ig_build_sub(e, lengths, rows));
     g->past = ig_expr_with_integer(e, IG_OP_max, g->past, 0);
     ig_value *held = old ? ig_expr_dim(e, ig_onnx_extent(e, old, 2), IG_DT_i64) : zero;
-    ig_expr_bind_dims(e, ig_build_max(e, held, most), 1, "rows of the cache", &g->all);
+    ig_expr_bind_dims(e, ig_build_max(e, held, max), 1, "rows of the cache", &g->all);
 }
 
 /* Heads turned by the angles of their rows, which count on from the past. */

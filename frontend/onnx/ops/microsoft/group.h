@@ -27,8 +27,8 @@ typedef struct ig_onnx_group {
  * rows they are.  false: the node has failed. */
 bool ig_onnx_read_group(ig_onnx_group *g);
 /* Finds what each batch had before from `lengths`, its rows after the call [B], and
- * `most` of them, i64[]. */
-void ig_onnx_find_past(ig_onnx_group *g, ig_value *lengths, ig_value *most);
+ * `max` of them, i64[]. */
+void ig_onnx_find_past(ig_onnx_group *g, ig_value *lengths, ig_value *max);
 /* Queries and keys turned by the angles of their rows, inputs `cos` and `sin`. */
 void ig_onnx_rotate_group(ig_onnx_group *g, uint32_t cos, uint32_t sin);
 /* The caches with this call's rows in place, results 1 and 2. */

@@ -10,7 +10,7 @@
 
 #include "frontend/onnx/ops/hooks.h"
 
-enum { MOST_CLASSES = 256, COUPLING_TRIPS = 100 };
+enum { MAX_CLASSES = 256, COUPLING_TRIPS = 100 };
 
 typedef struct classifier {
     ig_onnx_support s;
@@ -66,9 +66,9 @@ static ig_status read_classifier(classifier *c) {
     c->pairs = c->classes * (c->classes - 1) / 2;
     c->has_shares = count_floats(c, "prob_a") > 0;
     IG_TRY(node->e->status);
-    if (c->classes < 1 || c->classes > MOST_CLASSES) {
+    if (c->classes < 1 || c->classes > MAX_CLASSES) {
         return ig_onnx_fail(node, IG_UNSUPPORTED, "has %lld classes, expected 1 to %d",
-                            (long long)c->classes, MOST_CLASSES);
+                            (long long)c->classes, MAX_CLASSES);
     }
     IG_TRY(read_counts(c));
     if (!c->counts) {
@@ -224,9 +224,9 @@ static ig_value *build_trip(const classifier *c, ig_value *system, ig_value *p,
     error = error ? ig_expr_reduce_axis(e, IG_REDUCE_max, error, 1, true) : NULL;
     double enough = (double)(0.005F / (float)c->classes);
     ig_value *is_far = ig_expr_with(e, IG_OP_ge, error, enough);
-    ig_value *most = error ? ig_expr_reduce(e, IG_REDUCE_max, error, NULL, 0, false)
-                           : NULL;
-    *out_goes_on = ig_expr_with(e, IG_OP_ge, most, enough);
+    ig_value *max = error ? ig_expr_reduce(e, IG_REDUCE_max, error, NULL, 0, false)
+                          : NULL;
+    *out_goes_on = ig_expr_with(e, IG_OP_ge, max, enough);
     for (int64_t i = 0; i < c->classes; i++) {
         at = correct_class(c, system, at, i);
     }
@@ -278,9 +278,9 @@ static ig_status give_linear(classifier *c, ig_value *x) {
                  : scores;
     ig_value *best = scores ? ig_onnx_best_class(e, scores) : NULL;
     if (best && c->classes == 2 && !c->has_shares) {
-        ig_value *most = ig_expr_reduce_axis(e, IG_REDUCE_max, scores, 1, false);
-        ig_value *is_high = is_positive ? ig_expr_with(e, IG_OP_ge, most, 0.5)
-                                        : ig_expr_with(e, IG_OP_gt, most, 0);
+        ig_value *max = ig_expr_reduce_axis(e, IG_REDUCE_max, scores, 1, false);
+        ig_value *is_high = is_positive ? ig_expr_with(e, IG_OP_ge, max, 0.5)
+                                        : ig_expr_with(e, IG_OP_gt, max, 0);
         best = ig_build_where(e, is_high, ig_expr_integer(e, IG_DT_i64, 1), best);
     }
     scores = scores ? ig_onnx_transform_scores(e, scores, c->transform) : NULL;

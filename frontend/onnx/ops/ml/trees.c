@@ -339,12 +339,12 @@ static ig_value *take_features(const ensemble *s) {
         return ig_expr_fail(e, IG_INVALID, "input 0 has rank %u, expected 1 or 2",
                             s->node->inputs[0]->type->rank);
     }
-    int64_t most = -1;
+    int64_t max = -1;
     for (uint32_t i = 0; i < s->forest.node_count; i++) {
         bool is_inner = s->forest.yes[i] != (int32_t)i;
-        most = is_inner && s->forest.features[i] > most ? s->forest.features[i] : most;
+        max = is_inner && s->forest.features[i] > max ? s->forest.features[i] : max;
     }
-    ig_expr_guard_less_equal(e, ig_dim_of(most + 1), ig_onnx_extent(e, x, 1),
+    ig_expr_guard_less_equal(e, ig_dim_of(max + 1), ig_onnx_extent(e, x, 1),
                              "nodes look at more features than rows have");
     return ig_expr_widen(e, x);
 }

@@ -78,8 +78,8 @@ typedef ig_value *(*visit_fn)(const regions *r, ig_value *const at[2], ig_value 
 
 static ig_value *find_largest(ig_expr *e, ig_value *counts) {
     ig_value *zero = ig_expr_integer(e, IG_DT_i64, 0);
-    ig_value *most = ig_expr_reduce(e, IG_REDUCE_max, counts, NULL, 0, false);
-    return ig_build_max(e, most, zero); /* also where there are no regions */
+    ig_value *max = ig_expr_reduce(e, IG_REDUCE_max, counts, NULL, 0, false);
+    return ig_build_max(e, max, zero); /* also where there are no regions */
 }
 
 /* Visits place (i, j) of all bins for i below the largest number of samples[0], j
@@ -338,10 +338,10 @@ ig_status ig_onnx_import_nms(ig_onnx_node *node) {
     ig_expr_guard_equal(e, ig_onnx_extent(e, node->inputs[0], 2), ig_dim_of(4),
                         "a box has four coordinates");
     boxes.edges = read_edges(node);
-    boxes.most = ig_onnx_in(node, 2) ? ig_onnx_count_input(node, 2)
-                                     : ig_expr_integer(e, IG_DT_i64, 0);
+    boxes.max = ig_onnx_in(node, 2) ? ig_onnx_count_input(node, 2)
+                                    : ig_expr_integer(e, IG_DT_i64, 0);
     boxes.share = ig_onnx_in(node, 3) ? ig_onnx_scalar_input(node, 3)
                                       : ig_expr_number(e, IG_DT_f32, 0);
-    boxes.least = ig_onnx_in(node, 4) ? ig_onnx_scalar_input(node, 4) : NULL;
+    boxes.min = ig_onnx_in(node, 4) ? ig_onnx_scalar_input(node, 4) : NULL;
     return ig_onnx_give(node, ig_compose_suppress(e, &boxes));
 }

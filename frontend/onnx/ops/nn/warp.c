@@ -87,13 +87,13 @@ ig_status ig_onnx_import_affine_grid(ig_onnx_node *node) {
 
 /* ---- Col2Im ---- */
 
-enum { MOST_AXES = 4 };
+enum { MAX_AXES = 4 };
 
 /* Windows over an image, axis by axis. */
 typedef struct windows {
     ig_onnx_node *node;
     uint32_t axes;
-    ig_dim image[MOST_AXES], block[MOST_AXES], count[MOST_AXES];
+    ig_dim image[MAX_AXES], block[MAX_AXES], count[MAX_AXES];
     ig_ints dilations, pads, strides;
 } windows;
 
@@ -178,9 +178,9 @@ ig_status ig_onnx_import_col2im(ig_onnx_node *node) {
     int64_t axes = 0;
     IG_TRY(e->status);
     if (shape->rank != 1 || !ig_dim_constant(m, shape->dims[0], &axes) || axes < 1 ||
-        axes > MOST_AXES) {
+        axes > MAX_AXES) {
         return ig_onnx_fail(node, IG_UNSUPPORTED,
-                            "image_shape must be a list of 1 to %d extents", MOST_AXES);
+                            "image_shape must be a list of 1 to %d extents", MAX_AXES);
     }
     windows w = { .node = node, .axes = (uint32_t)axes };
     w.dilations = read_bounded(node, "dilations", w.axes, 1);
@@ -199,7 +199,7 @@ ig_status ig_onnx_import_col2im(ig_onnx_node *node) {
     ig_dim channels = ig_dim_exact_div(m, ig_onnx_extent(e, x, 1), each);
     ig_dim planes = ig_dim_mul(m, ig_onnx_extent(e, x, 0), channels);
     ig_dim flat[] = { planes, ig_dim_mul(m, each, number) };
-    ig_dim dims[2 + MOST_AXES] = { ig_onnx_extent(e, x, 0), channels };
+    ig_dim dims[2 + MAX_AXES] = { ig_onnx_extent(e, x, 0), channels };
     for (uint32_t i = 0; i < w.axes; i++) {
         dims[2 + i] = w.image[i];
     }

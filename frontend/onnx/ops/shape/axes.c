@@ -42,7 +42,7 @@ static ig_status give_shape(ig_onnx_node *node, ig_value *shape, uint32_t rank) 
 }
 
 /* The length of input 1; false when it is not known or not within [0, most]. */
-static bool count_axes(ig_onnx_node *node, uint32_t most, uint32_t *out_count) {
+static bool count_axes(ig_onnx_node *node, uint32_t max, uint32_t *out_count) {
     int64_t count;
     const ig_value *axes = ig_onnx_ranked_input(node, 1, 1);
     if (ig_onnx_has_failed(node)) {
@@ -52,9 +52,9 @@ static bool count_axes(ig_onnx_node *node, uint32_t most, uint32_t *out_count) {
         ig_onnx_fail(node, IG_UNSUPPORTED, "input 1, axes, has no known length");
         return false;
     }
-    if (count < 0 || count > most) {
+    if (count < 0 || count > max) {
         ig_onnx_fail(node, IG_INVALID, "input 1 names %lld axes, expected at most %u",
-                     (long long)count, most);
+                     (long long)count, max);
         return false;
     }
     *out_count = (uint32_t)count;

@@ -177,14 +177,14 @@ static ig_value *pick_element(ig_expr *e, ig_value *pair, int64_t index) {
 static ig_value *count_up(const ig_onnx_node *node, ig_value *count) {
     ig_expr *e = node->e;
     ig_dims_value known;
-    int64_t least, most = 0;
+    int64_t min, max = 0;
     if (count && ig_value_dims(count, &known)) {
-        ig_dim_range(node->import->module, known.dims[0], &least, &most);
-        if (most < 0) {
+        ig_dim_range(node->import->module, known.dims[0], &min, &max);
+        if (max < 0) {
             (void)ig_onnx_fail(node, IG_INVALID,
-                               least == most ? "the depth (input 1) is %lld"
-                                             : "the depth (input 1) is at most %lld",
-                               (long long)most);
+                               min == max ? "the depth (input 1) is %lld"
+                                          : "the depth (input 1) is at most %lld",
+                               (long long)max);
         }
     }
     ig_value *zero = ig_expr_integer(e, IG_DT_i64, 0);

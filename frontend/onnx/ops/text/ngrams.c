@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum { TF, IDF, TFIDF };
-enum { MOST_COLUMNS = 1 << 22 }; /* of the output */
+enum { MAX_COLUMNS = 1 << 22 }; /* of the output */
 
 typedef struct pool {
     ig_onnx_node *node;
@@ -23,10 +23,10 @@ typedef struct pool {
 static bool count_outputs(pool *p) {
     for (uint32_t i = 0; i < p->indexes.count; i++) {
         int64_t index = p->indexes.items[i];
-        if (index < 0 || index >= MOST_COLUMNS) {
+        if (index < 0 || index >= MAX_COLUMNS) {
             ig_onnx_fail(p->node, index < 0 ? IG_INVALID : IG_LIMIT,
                          "ngram_indexes[%u] is %lld, expected 0 to %d", i,
-                         (long long)index, MOST_COLUMNS - 1);
+                         (long long)index, MAX_COLUMNS - 1);
             return false;
         }
         p->outputs = index >= p->outputs ? index + 1 : p->outputs;

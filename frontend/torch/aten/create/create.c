@@ -232,12 +232,12 @@ ig_status ig_ts_op_triangle(ig_ts_call *call) {
 
 /* tril_indices, triu_indices(row, col, offset, dtype …): known numbers */
 ig_status ig_ts_op_triangle_indices(ig_ts_call *call) {
-    enum { MOST = 1 << 20 };
+    enum { MAX = 1 << 20 };
     int64_t rows = ig_aten_int(call, 0), columns = ig_aten_int(call, 1);
     int64_t offset = ig_aten_distance(call, 2), count = 0;
     ig_dtype dtype = ig_aten_dtype(call, 3, IG_DT_i64);
     IG_TRY(call->e->status);
-    if (rows < 0 || columns < 0 || (rows && columns > MOST / rows)) {
+    if (rows < 0 || columns < 0 || (rows && columns > MAX / rows)) {
         return ig_ts_fail(call, IG_LIMIT, "indices of a %lld x %lld triangle",
                           (long long)rows, (long long)columns);
     }

@@ -19,12 +19,12 @@ static ig_value *add_at(ig_expr *e, ig_value *zeros, ig_value *at, ig_value *x) 
 ig_status ig_ts_op_bincount(ig_ts_call *call) {
     ig_value *x = ig_aten_cast(call, ig_aten_tensor(call, 0), IG_DT_i64);
     ig_value *weights = ig_aten_optional(call, 1);
-    int64_t least = ig_aten_int(call, 2);
+    int64_t min = ig_aten_int(call, 2);
     ig_dim one = ig_dim_of(1);
     IG_TRY(call->e->status);
-    if (least < 0) {
+    if (min < 0) {
         return ig_ts_fail(call, IG_INVALID, "minlength is %lld, must be at least 0",
-                          (long long)least);
+                          (long long)min);
     }
     ig_dtype dtype = !weights                            ? IG_DT_i64
                      : weights->type->dtype == IG_DT_f32 ? IG_DT_f32
@@ -33,12 +33,12 @@ ig_status ig_ts_op_bincount(ig_ts_call *call) {
         IG_YES) {
         dtype = IG_DT_i64; /* torch looks at no weights then */
     }
-    ig_value *bound = ig_expr_integer(call->e, IG_DT_i64, least - 1);
+    ig_value *bound = ig_expr_integer(call->e, IG_DT_i64, min - 1);
     ig_value *all[] = { x, ig_expr_reshape(call->e, bound, 1, &one) };
-    ig_value *most = ig_expr_reduce_axis(call->e, IG_REDUCE_max,
-                                         ig_expr_concat(call->e, 0, all, 2), 0, false);
+    ig_value *max = ig_expr_reduce_axis(call->e, IG_REDUCE_max,
+                                        ig_expr_concat(call->e, 0, all, 2), 0, false);
     ig_value *range[] = { ig_expr_integer(call->e, IG_DT_i64, 0),
-                          ig_expr_with(call->e, IG_OP_add, most, 1),
+                          ig_expr_with(call->e, IG_OP_add, max, 1),
                           ig_expr_integer(call->e, IG_DT_i64, 1) };
     ig_value *bins = ig_expr_make(call->e, IG_OP_range, range, 3, NULL);
     ig_value *zeros = ig_aten_cast(call, ig_expr_with(call->e, IG_OP_mul, bins, 0),

@@ -394,7 +394,7 @@ static ig_value *count_equal(ig_expr *e, ig_value *sorted) {
 /* mode(self, dim, keepdim): the smallest of the most frequent values, and where it
  * occurs last */
 ig_status ig_ts_op_mode(ig_ts_call *call) {
-    ig_value *x = ig_aten_tensor(call, 0), *first, *most;
+    ig_value *x = ig_aten_tensor(call, 0), *first, *max;
     uint32_t axis;
     bool keep = ig_aten_bool(call, 2);
     IG_TRY(call->e->status);
@@ -413,10 +413,10 @@ ig_status ig_ts_op_mode(ig_ts_call *call) {
     args[2] = ig_ts_of_bool(true);
     IG_TRY(call->e->status);
     IG_TRY(ig_ts_invoke(call, "aten::max", args, 3, picked, 2));
-    most = ig_ts_read(call, &picked[0]);
+    max = ig_ts_read(call, &picked[0]);
     first = ig_ts_read(call, &picked[1]);
     ig_value *at = ig_expr_with_integer(call->e, IG_OP_sub,
-                                        ig_build_add(call->e, first, most), 1);
+                                        ig_build_add(call->e, first, max), 1);
     for (uint32_t i = 0; i < 2; i++) {
         ig_ts_value take[] = { sorted[i], ig_ts_of_int(-1),
                                ig_ts_tensor_value(call, at) };

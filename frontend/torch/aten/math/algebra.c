@@ -280,7 +280,7 @@ ig_status ig_ts_op_cosine_similarity(ig_ts_call *call) {
 ig_status ig_ts_op_renorm(ig_ts_call *call) {
     ig_expr *e = call->e;
     ig_value *x = ig_aten_tensor(call, 0);
-    double p = ig_aten_float(call, 1), most = ig_aten_float(call, 3);
+    double p = ig_aten_float(call, 1), max = ig_aten_float(call, 3);
     IG_TRY(e->status);
     uint32_t axis;
     if (!ig_aten_axis_of_many(call, 2, x->type->rank, &axis)) {
@@ -297,11 +297,11 @@ ig_status ig_ts_op_renorm(ig_ts_call *call) {
     }
     ig_value *rows = ig_expr_reshape(e, ig_expr_move_axis(e, x, axis, 0), 2, flat);
     ig_value *norm = norm_along(call, ig_aten_wide(call, rows), p, 1, false);
-    ig_value *factor = ig_expr_number_with(e, IG_OP_div, most,
+    ig_value *factor = ig_expr_number_with(e, IG_OP_div, max,
                                            ig_expr_with(e, IG_OP_add, norm, 1e-7));
     IG_TRY(e->status);
     ig_value *one = ig_expr_number(e, (ig_dtype)factor->type->dtype, 1);
-    factor = ig_build_where(e, ig_expr_with(e, IG_OP_gt, norm, most), factor, one);
+    factor = ig_build_where(e, ig_expr_with(e, IG_OP_gt, norm, max), factor, one);
     factor = ig_expr_reshape(e, factor, x->type->rank, along);
     factor = ig_build_mul(e, ig_aten_wide(call, x), factor);
     return ig_aten_give(call, ig_aten_cast(call, factor, dtype));

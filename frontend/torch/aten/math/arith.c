@@ -47,11 +47,11 @@ static bool is_half(ig_dtype dtype) {
 
 /* Is the number one of the dtype's normal numbers? */
 static bool is_exact(ig_dtype dtype, double number) {
-    enum { F16_LEAST = -14, F16_MOST = 15 };
+    enum { F16_MIN = -14, F16_MAX = 15 };
     int exponent, digits = dtype == IG_DT_f16 ? 11 : 8;
     double mantissa = ldexp(frexp(number, &exponent), digits);
-    return number == 0 || (mantissa == trunc(mantissa) && exponent > F16_LEAST &&
-                           exponent <= F16_MOST);
+    return number == 0 ||
+           (mantissa == trunc(mantissa) && exponent > F16_MIN && exponent <= F16_MAX);
 }
 
 /* torch's kernels of products and quotients of halves take a second operand of one

@@ -269,7 +269,7 @@ static ig_value *pad_ends(ig_ts_call *call, ig_value *x, int64_t amount, ig_str 
     return ig_expr_pad(call->e, x, ends, ends, kind, 0);
 }
 
-static bool asks_for(ig_ts_call *call, uint32_t index, bool none) {
+static bool is_wanted(ig_ts_call *call, uint32_t index, bool none) {
     return ig_ts_is_none(call, index) ? none : ig_aten_bool(call, index);
 }
 
@@ -302,11 +302,11 @@ ig_status ig_ts_op_stft(ig_ts_call *call) {
                                     IG_NEGATIVE_error),
                      NULL };
     y.re = w.window ? ig_build_mul(e, y.re, w.window) : y.re;
-    y = transform_axis(e, y, rank, asks_for(call, at + 1, true), false);
+    y = transform_axis(e, y, rank, is_wanted(call, at + 1, true), false);
     y = divide_parts(e, y, size, ig_aten_bool(call, at) ? BY_ROOT : BY_ONE);
     y = move_parts(e, y, rank, rank - 1);
     IG_TRY(e->status);
-    if (asks_for(call, at + 2, false)) {
+    if (is_wanted(call, at + 2, false)) {
         return ig_aten_give_complex(call, y);
     }
     ig_value *both[] = { ig_expr_unsqueeze(e, y.re, rank + 1),
@@ -358,7 +358,7 @@ ig_status ig_ts_op_istft(ig_ts_call *call) {
     }
     uint32_t rank = x.re->type->rank;
     if (!x.im || rank < 2 || rank > 3 || ig_aten_bool(call, 9) ||
-        !asks_for(call, 7, true)) {
+        !is_wanted(call, 7, true)) {
         return ig_ts_fail(call, IG_UNSUPPORTED,
                           "takes one half of a spectrum, of rank 2 or 3");
     }

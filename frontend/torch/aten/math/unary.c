@@ -271,14 +271,14 @@ ig_status ig_ts_op_logaddexp(ig_ts_call *call) {
     bool is_two = call->row->variant == 1;
     ig_value *x = ig_aten_wide(call, ig_aten_operand(call, 0, dtype));
     ig_value *y = ig_aten_wide(call, ig_aten_operand(call, 1, dtype));
-    ig_value *most = ig_build_max(call->e, x, y);
+    ig_value *max = ig_build_max(call->e, x, y);
     ig_value *gap = ig_build_abs(call->e, ig_build_sub(call->e, x, y));
     gap = ig_expr_with(call->e, IG_OP_mul, gap, is_two ? -ln2 : -1);
     ig_value *rest = ig_build_log1p(call->e, ig_build_exp(call->e, gap));
     if (is_two) {
         rest = ig_expr_with(call->e, IG_OP_div, rest, ln2);
     }
-    ig_value *sum = ig_build_add(call->e, most, rest);
+    ig_value *sum = ig_build_add(call->e, max, rest);
     ig_value *same = ig_build_and(call->e, ig_build_eq(call->e, x, y),
                                   ig_expr_map1(call->e, IG_OP_isinf, x));
     sum = ig_build_where(call->e, same, x, sum);

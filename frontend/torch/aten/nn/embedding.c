@@ -35,7 +35,7 @@ static ig_value *row_lengths(ig_expr *e, ig_value *x, double power) {
 ig_status ig_ts_op_embedding_renorm(ig_ts_call *call) {
     ig_expr *e = call->e;
     ig_value *x = ig_aten_tensor(call, 0), *ids = ig_aten_tensor(call, 1);
-    double most = ig_aten_float(call, 2), power = ig_aten_float(call, 3);
+    double max = ig_aten_float(call, 2), power = ig_aten_float(call, 3);
     IG_TRY(e->status);
     if (x->type->rank != 2) {
         return ig_ts_fail(call, IG_INVALID, "a table of rank %u", x->type->rank);
@@ -46,10 +46,10 @@ ig_status ig_ts_op_embedding_renorm(ig_ts_call *call) {
     named = ig_compose_reduce_rows(e, named, ids, ig_expr_extent(e, x, 0), 0,
                                    IG_SCATTER_max);
     ig_value *length = row_lengths(e, x, power);
-    ig_value *is_long = ig_expr_with(e, IG_OP_gt, length, most);
+    ig_value *is_long = ig_expr_with(e, IG_OP_gt, length, max);
     named = ig_expr_with(e, IG_OP_gt, ig_expr_unsqueeze(e, named, 1), 0);
     ig_value *scale = ig_expr_with(e, IG_OP_add, length, 1e-7);
-    scale = ig_expr_number_with(e, IG_OP_div, most, scale);
+    scale = ig_expr_number_with(e, IG_OP_div, max, scale);
     ig_value *y = ig_build_mul(e, ig_expr_widen(e, x), scale);
     y = ig_build_where(e, ig_build_and(e, named, is_long), ig_expr_like(e, y, x), x);
     return ig_aten_give(call, y);
@@ -67,9 +67,9 @@ ig_status ig_ts_op_one_hot(ig_ts_call *call) {
     if (classes >= 0) {
         numbers = ig_expr_iota(call->e, IG_DT_i64, ig_dim_of(classes));
     } else {
-        ig_value *most = ig_expr_reduce(call->e, IG_REDUCE_max, ids, NULL, 0, false);
+        ig_value *max = ig_expr_reduce(call->e, IG_REDUCE_max, ids, NULL, 0, false);
         ig_value *range[] = { ig_expr_integer(call->e, IG_DT_i64, 0),
-                              ig_expr_with(call->e, IG_OP_add, most, 1),
+                              ig_expr_with(call->e, IG_OP_add, max, 1),
                               ig_expr_integer(call->e, IG_DT_i64, 1) };
         numbers = ig_expr_make(call->e, IG_OP_range, range, 3, NULL);
     }
@@ -182,8 +182,8 @@ static ig_value *size_bags(ig_expr *e, const bag_results *r) {
 static ig_value *find_maxima(ig_expr *e, const bag_results *r) {
     ig_dim count = ig_expr_extent(e, r->ids, 0), one = ig_dim_of(1);
     ig_value *rows = ig_compose_take_rows(e, r->weight, r->ids);
-    ig_value *most = ig_compose_take_rows(e, r->value, r->bag);
-    ig_value *is_it = ig_build_eq(e, rows, most);
+    ig_value *max = ig_compose_take_rows(e, r->value, r->bag);
+    ig_value *is_it = ig_build_eq(e, rows, max);
     if (r->padding != INT64_MIN) {
         is_it = ig_build_and(e, is_it, ig_expr_unsqueeze(e, counts_of(e, r), 1));
     }
@@ -226,12 +226,12 @@ static ig_status give_bag_results(ig_ts_call *call, bag_results *r) {
     r->bag = ig_build_bucketize(e, places, r->begins,
                                 (ig_bucketize_attrs){ .right = true });
     r->bag = ig_expr_with(e, IG_OP_sub, r->bag, 1);
-    ig_value *most = mode == BAG_MAX ? find_maxima(e, r) : size;
+    ig_value *max = mode == BAG_MAX ? find_maxima(e, r) : size;
     ig_value *bag = skips_bags(mode, r) ? ig_expr_fill(e, IG_DT_i64, 1, &zero, 0)
                                         : r->bag;
     IG_TRY(ig_ts_give(call, 1, ig_aten_cast(call, bag, dtype)));
     IG_TRY(ig_ts_give(call, 2, ig_aten_cast(call, size, dtype)));
-    return ig_ts_give(call, 3, ig_aten_cast(call, most, dtype));
+    return ig_ts_give(call, 3, ig_aten_cast(call, max, dtype));
 }
 
 /* embedding_bag(weight, indices, offsets, scale_grad_by_freq, mode, sparse,

@@ -28,10 +28,10 @@ static uint32_t params_each(const layers *l) {
 }
 
 static bool check_params(ig_ts_call *call, const layers *l) {
-    uint32_t each = params_each(l), least = l->has_bias ? 4 : 2;
+    uint32_t each = params_each(l), min = l->has_bias ? 4 : 2;
     bool fits = l->layer_count > 0 &&
                 each * l->layer_count * l->directions == l->param_count &&
-                (each == least || (each == least + 1 && l->cell == IG_CELL_lstm));
+                (each == min || (each == min + 1 && l->cell == IG_CELL_lstm));
     if (call->e->status == IG_OK && !fits) {
         ig_expr_fail(call->e, IG_INVALID, "%u parameters for %u layers", l->param_count,
                      l->layer_count);

@@ -39,7 +39,7 @@ static ig_value *make_table(const rows *r, const void *bytes, const ig_data *fil
     static const ig_dtype dtypes[] = { [2] = IG_DT_u2, [4] = IG_DT_u4, [8] = IG_DT_u8 };
     ig_module *module = r->call->module;
     ig_dtype dtype = dtypes[r->bits];
-    ig_rows format = { .format = r->bits == 8 ? IG_ROW_F32 : IG_ROW_F16_BEHIND };
+    ig_rows format = { .format = r->bits == 8 ? IG_ROW_F32 : IG_ROW_F16_AFTER };
     ig_row_layout layout;
     if (!ig_row_layout_of(format, r->bits, r->dim, &layout)) {
         return ig_expr_fail(r->call->e, IG_LIMIT, "rows of %lld elements",
@@ -77,9 +77,9 @@ static ig_value *rowwise_table(ig_ts_call *call, uint32_t bits) {
 
 /* ---- packed parameters ---- */
 
-static const ig_ts_list *items_of(const ig_ts_value *value, size_t least) {
+static const ig_ts_list *items_of(const ig_ts_value *value, size_t min) {
     bool is_list = value && (value->kind == IG_TS_TUPLE || value->kind == IG_TS_LIST);
-    return is_list && value->as.list->count >= least ? value->as.list : NULL;
+    return is_list && value->as.list->count >= min ? value->as.list : NULL;
 }
 
 /* (version, [weight], [], [bits]) */

@@ -20,9 +20,9 @@ typedef struct packed {
     uint32_t config_count;
 } packed;
 
-static const ig_ts_list *tuple_of(const ig_ts_value *value, size_t least) {
+static const ig_ts_list *tuple_of(const ig_ts_value *value, size_t min) {
     bool is_list = value && (value->kind == IG_TS_TUPLE || value->kind == IG_TS_LIST);
-    return is_list && value->as.list->count >= least ? value->as.list : NULL;
+    return is_list && value->as.list->count >= min ? value->as.list : NULL;
 }
 
 static const ig_ts_value *state_of(ig_ts_call *call, uint32_t index) {

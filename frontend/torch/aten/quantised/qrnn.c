@@ -26,9 +26,9 @@ typedef struct cell {
     bool reduce_range;
 } cell;
 
-static const ig_ts_list *items_of(const ig_ts_value *value, size_t least) {
+static const ig_ts_list *items_of(const ig_ts_value *value, size_t min) {
     bool is_list = value && (value->kind == IG_TS_TUPLE || value->kind == IG_TS_LIST);
-    return is_list && value->as.list->count >= least ? value->as.list : NULL;
+    return is_list && value->as.list->count >= min ? value->as.list : NULL;
 }
 
 /* (type, [tensors], [doubles], [longs], [packed]) */

@@ -421,16 +421,15 @@ ig_status ig_ts_op_logsumexp(ig_ts_call *call) {
     if (!x) {
         return call->e->status;
     }
-    ig_value *most = reduce_axes(call->e, IG_REDUCE_max, x, &kept);
+    ig_value *max = reduce_axes(call->e, IG_REDUCE_max, x, &kept);
     ig_value *zero = ig_expr_number(call->e, (ig_dtype)x->type->dtype, 0);
-    most = ig_build_where(call->e, ig_expr_map1(call->e, IG_OP_isinf, most), zero,
-                          most);
-    ig_value *sum = ig_build_exp(call->e, ig_build_sub(call->e, x, most));
+    max = ig_build_where(call->e, ig_expr_map1(call->e, IG_OP_isinf, max), zero, max);
+    ig_value *sum = ig_build_exp(call->e, ig_build_sub(call->e, x, max));
     sum = ig_build_log(call->e, reduce_axes(call->e, IG_REDUCE_sum, sum, &o));
     if (sum) {
-        most = ig_expr_reshape(call->e, most, sum->type->rank, sum->type->dims);
+        max = ig_expr_reshape(call->e, max, sum->type->rank, sum->type->dims);
     }
-    sum = ig_build_add(call->e, sum, most);
+    sum = ig_build_add(call->e, sum, max);
     return ig_aten_give(call, ig_aten_cast(call, sum, dtype));
 }
 

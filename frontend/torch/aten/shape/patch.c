@@ -181,16 +181,16 @@ ig_status ig_ts_op_sum_to_size(ig_ts_call *call) {
     return ig_aten_give(call, ig_expr_reshape(call->e, x, rank, size));
 }
 
-/* A pair of numbers of windows: `least` or more, and such that products are exact. */
-static const int64_t *read_pair(ig_ts_call *call, uint32_t index, int64_t least) {
-    enum { MOST_BITS = 30 };
+/* A pair of numbers of windows: `min` or more, and such that products are exact. */
+static const int64_t *read_pair(ig_ts_call *call, uint32_t index, int64_t min) {
+    enum { MAX_BITS = 30 };
     uint32_t count;
     const int64_t *pair = ig_aten_ints(call, index, 2, &count);
     for (uint32_t i = 0; call->e->status == IG_OK && i < 2; i++) {
-        if (pair[i] < least || pair[i] > (int64_t)1 << MOST_BITS) {
+        if (pair[i] < min || pair[i] > (int64_t)1 << MAX_BITS) {
             ig_expr_fail(call->e, IG_INVALID,
                          "argument %u holds %lld, expected %lld to 2^%d", index,
-                         (long long)pair[i], (long long)least, MOST_BITS);
+                         (long long)pair[i], (long long)min, MAX_BITS);
         }
     }
     return pair;

@@ -312,7 +312,7 @@ static ig_status convert_dtype(ig_ts_call *call, const ig_torch_dtype_info *dtyp
 }
 
 /* Does the call ask for a copy, or for another order in memory? */
-static bool asks_for_copy(ig_ts_call *call, const ig_ts_tensor *self) {
+static bool needs_copy(ig_ts_call *call, const ig_ts_tensor *self) {
     const ig_ts_value *copy = ig_ts_known_named(call, "copy");
     const ig_ts_value *format = ig_ts_known_named(call, "memory_format");
     const ig_ts_order *order;
@@ -332,7 +332,7 @@ ig_status ig_ts_op_to(ig_ts_call *call) {
         return call->e->status;
     }
     bool copies = (call->row->variant & IG_ATEN_TO_COPIES) != 0 ||
-                  asks_for_copy(call, self);
+                  needs_copy(call, self);
     if (call->row->variant & IG_ATEN_TO_OTHER) {
         const ig_ts_tensor *other = ig_ts_peek(call, at);
         return other ? convert_dtype(call, other->dtype, copies)

@@ -103,7 +103,7 @@ static ig_value *select_by_gather(ig_ts_call *call, ig_value *x, uint32_t axis,
 /* select(self, dim, index) */
 ig_status ig_ts_op_select(ig_ts_call *call) {
     ig_aten_view v;
-    int64_t number, least, most;
+    int64_t number, min, max;
     if (!ig_aten_viewed(call, &v)) {
         return call->e->status;
     }
@@ -119,15 +119,14 @@ ig_status ig_ts_op_select(ig_ts_call *call) {
     ig_dim at = ig_aten_dim(call, 2), extent = v.dims[axis];
     if (ig_dim_constant(call->module, at, &number)) {
         ig_dim first = number < 0 ? ig_dim_add(call->module, extent, at) : at;
-        ig_dim_range(call->module, ig_dim_sub(call->module, extent, first), &least,
-                     &most);
-        bool is_outside = most <= 0 ||
+        ig_dim_range(call->module, ig_dim_sub(call->module, extent, first), &min, &max);
+        bool is_outside = max <= 0 ||
                           ig_dim_less_equal(call->module, ig_dim_of(0), first) == IG_NO;
         if (is_outside) {
             return ig_ts_fail(call, IG_INVALID, "index %lld is outside of axis %u",
                               (long long)number, axis);
         }
-        if (least <= 0) { /* the run checks it */
+        if (min <= 0) { /* the run checks it */
             return ig_aten_give_view(call, select_by_gather(call, v.x, axis, 2));
         }
         return ig_aten_give_view(call, ig_expr_select(call->e, v.x, axis, first));

@@ -208,10 +208,10 @@ static ig_status give_sections(ig_ts_call *call, parts *p, int64_t sections) {
                           (long long)sections);
     }
     ig_dim *bounds = IG_NEW_ARRAY(call->arena, ig_dim, p->count + 1u);
-    ig_dim least = ig_dim_floor_div(m, p->extent, ig_dim_of(sections));
-    ig_dim more = ig_dim_sub(m, p->extent, ig_dim_mul(m, least, ig_dim_of(sections)));
+    ig_dim min = ig_dim_floor_div(m, p->extent, ig_dim_of(sections));
+    ig_dim more = ig_dim_sub(m, p->extent, ig_dim_mul(m, min, ig_dim_of(sections)));
     for (uint32_t k = 0; k <= p->count; k++) {
-        bounds[k] = ig_dim_add(m, ig_dim_mul(m, least, ig_dim_of(k)),
+        bounds[k] = ig_dim_add(m, ig_dim_mul(m, min, ig_dim_of(k)),
                                ig_dim_min(m, more, ig_dim_of(k)));
     }
     return give_between(call, p, bounds);
