@@ -27,18 +27,29 @@ CALLED_BACK = {("tools/serve/grpc/peer.c", "give_data"),
                ("tools/serve/call/keys.c", "keys_show"),
                ("tools/serve/http/door.c", "take_request")}
 MAX_COLUMNS = 88
-WRITTEN_BY_FUZZERS = "tests/fuzz/corpus/"  # as many files as the fuzzer finds use for
+# Data of tests that come in hundreds, and the form in which a file holds many of them.
+PACKED = {"tests/fuzz/corpus/": r"\w+\.tar",
+          "tests/mutants/": r"\w+\.txt|README\.md|survivors|equivalents"}
 
 
 def folders_are_small(files):
     counts = collections.Counter(os.path.dirname(n) for n in files)
     for folder, count in sorted(counts.items()):
-        if (folder + "/").startswith(WRITTEN_BY_FUZZERS):
-            continue
         if count > MAX_FILES:
             find(folder, 1, f"{count} files, at most {MAX_FILES}")
         elif count > WARN_FILES:
             warn(folder, 1, f"{count} files; more than {MAX_FILES} fail")
+
+
+def test_data_is_packed(files):
+    for name in files:
+        for folder, form in PACKED.items():
+            if name.startswith(folder) and not re.fullmatch(form, name[len(folder):]):
+                find(name, 1, f"a loose file; {os.path.dirname(name)} holds packed ones: "
+                              "see the README.md")
+        is_area = re.fullmatch(r"tests/mutants/\w+\.txt", name)
+        if is_area and not read(name).startswith("mutant "):
+            find(name, 1, "begins with no line 'mutant NAME'")
 
 
 def is_nearly_full(name, count):

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Chooses small corpora that hold every operator and every feature of a format.
 
-    choose_corpus.py onnx FOLDER_OF_MODELS      into tests/fuzz/corpus/fuzz_onnx
-    choose_corpus.py ir FOLDER_OF_DUMPS         and of tests/golden into tests/fuzz/corpus/fuzz_ir_parse
+    choose_corpus.py onnx FOLDER_OF_MODELS      into tests/fuzz/corpus/fuzz_onnx.tar
+    choose_corpus.py ir FOLDER_OF_DUMPS         and of tests/golden into …/fuzz_ir_parse.tar
 
 A greedy cover: of the files that add most features for their size, until none adds any.
 The features of a model are its operators with their attributes, its element types and the
 fields of the messages that it uses; those of a text are its ops with their attributes.
-Files that this script chose before (chosen_*) are replaced.
+Inputs that this script chose before (chosen_*) are replaced.
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -15,8 +15,9 @@ import pathlib
 import re
 import sys
 
+import corpus
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-CORPUS = ROOT / "tests" / "fuzz" / "corpus"
 LARGEST = 8192
 
 
@@ -132,13 +133,12 @@ def choose(given):
 
 
 def replace(target, given, features_of):
-    folder = CORPUS / target
-    for old in folder.glob("chosen_*"):
-        old.unlink()
     known = {n: (d, features_of(n, d)) for n, d in given if len(d) <= LARGEST}
     chosen = choose(known)
-    for name in chosen:
-        (folder / f"chosen_{name}").write_bytes(known[name][0])
+    corpus.write_inputs(target, {
+        **{n: data for n, data in corpus.read_inputs(target).items()
+           if not n.startswith("chosen_")},
+        **{f"chosen_{n}": known[n][0] for n in chosen}})
     size = sum(len(known[n][0]) for n in chosen)
     print(f"{target}: {len(chosen)} of {len(known)} files, {size} bytes")
 

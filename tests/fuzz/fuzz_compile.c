@@ -2,7 +2,7 @@
  * verified, taken through all passes, lowered to kernels, and its plan written.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     build/fuzz/fuzz/fuzz_compile -max_total_time=60 tests/fuzz/corpus/fuzz_onnx
+ *     scripts/fuzz --seconds 60 fuzz_compile
  *
  * The input is an ONNX model; its size chooses the level that it is lowered for, so
  * that an input is a plain file.  Limits are low: what exceeds them is refused, not
@@ -11,7 +11,7 @@
 #include "driver/compile/compile.h"
 #include "frontend/onnx/import/onnx.h"
 #include "ir/verify/verify.h"
-#include "tests/fuzz/onnx_case.h"
+#include "tests/fuzz/case/onnx_case.h"
 #include "tests/fuzz/report.h"
 
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* Encoded images under libFuzzer: a file is refused with words, or decodes to all its
  * pixels in each order.  SPDX-License-Identifier: Apache-2.0
  *
- *     build/fuzz/fuzz/fuzz_image -max_total_time=60 tests/fuzz/corpus/fuzz_image
+ *     scripts/fuzz --seconds 60 fuzz_image
  */
 #include "media/image.h"
 #include "tests/fuzz/reach.h"

@@ -5,7 +5,7 @@
  * Mutations put names of the libraries and numbers at the edges in place of words.
  */
 #include "runtime/interp/engine.h"
-#include "tests/fuzz/mutate_text.h"
+#include "tests/fuzz/case/mutate_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

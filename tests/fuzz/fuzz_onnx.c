@@ -1,12 +1,12 @@
 /* The ONNX reader under libFuzzer: a model from memory must be refused with words or
  * become a module that verifies.  SPDX-License-Identifier: Apache-2.0
  *
- *     build/fuzz/fuzz/fuzz_onnx -max_total_time=60 tests/fuzz/corpus/fuzz_onnx
+ *     scripts/fuzz --seconds 60 fuzz_onnx
  */
 #include "frontend/onnx/import/onnx.h"
 #include "frontend/onnx/read/onnx_tensor.h"
 #include "ir/verify/verify.h"
-#include "tests/fuzz/onnx_case.h"
+#include "tests/fuzz/case/onnx_case.h"
 
 #include <setjmp.h>
 #include <stdlib.h>

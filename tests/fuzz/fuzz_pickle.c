@@ -3,7 +3,7 @@
  * dialect
  * and which names may stand in it.  SPDX-License-Identifier: Apache-2.0
  *
- *     build/fuzz/fuzz/fuzz_pickle -max_total_time=60 tests/fuzz/corpus/pickle
+ *     scripts/fuzz --seconds 60 fuzz_pickle
  */
 #include "frontend/torch/pickle/pickle.h"
 

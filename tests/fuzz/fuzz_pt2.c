@@ -2,7 +2,7 @@
  * words, or gives a module that verifies.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     build/fuzz/fuzz/fuzz_pt2 -max_total_time=60 tests/fuzz/corpus/fuzz_pt2
+ *     scripts/fuzz --seconds 60 fuzz_pt2
  *
  * The input is the text of the archive's entries, each behind a line with its name:
  *
@@ -17,10 +17,10 @@
 #include "frontend/pt2/pt2.h"
 #include "frontend/torch/entry/table.h"
 #include "ir/verify/verify.h"
-#include "tests/fuzz/mutate_text.h"
+#include "tests/fuzz/case/mutate_text.h"
 #include "tests/fuzz/reach.h"
 #include "tests/fuzz/report.h"
-#include "tests/fuzz/stored_zip.h"
+#include "tests/fuzz/case/stored_zip.h"
 
 #include <setjmp.h>
 #include <stdio.h>

@@ -2,14 +2,14 @@
  * words, or gives a module that verifies.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     build/fuzz/fuzz/fuzz_script -max_total_time=60 tests/fuzz/corpus/fuzz_script
+ *     scripts/fuzz --seconds 60 fuzz_script
  *
  * The input is the text of script_case.h.  Mutations know lines, numbers and names of
  * operators; what they leave is mutated byte by byte.
  */
 #include "frontend/torch/entry/table.h"
-#include "tests/fuzz/mutate_text.h"
-#include "tests/fuzz/script_case.h"
+#include "tests/fuzz/case/mutate_text.h"
+#include "tests/fuzz/case/script_case.h"
 
 #include <stdio.h>
 #include <string.h>

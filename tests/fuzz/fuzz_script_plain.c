@@ -2,14 +2,14 @@
  * is refused with words, or gives a module that verifies.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     build/fuzz/fuzz/fuzz_script_plain -max_total_time=60 CORPUS
+ *     scripts/fuzz --seconds 60 fuzz_script_plain
  *
  * The input is the text of script_case.h.  Mutations know lines and what Python's
  * authors write; what they leave is mutated byte by byte.
  */
 #include "frontend/torch/entry/table.h"
-#include "tests/fuzz/mutate_text.h"
-#include "tests/fuzz/script_case.h"
+#include "tests/fuzz/case/mutate_text.h"
+#include "tests/fuzz/case/script_case.h"
 
 #include <stdio.h>
 #include <string.h>

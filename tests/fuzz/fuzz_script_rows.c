@@ -10,7 +10,7 @@
 #include "frontend/torch/entry/table.h"
 #include "frontend/torch/language/schema.h"
 #include "tests/fuzz/reach.h"
-#include "tests/fuzz/script_case.h"
+#include "tests/fuzz/case/script_case.h"
 
 #include <stdarg.h>
 #include <stdio.h>

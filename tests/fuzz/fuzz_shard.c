@@ -2,7 +2,7 @@
  * onto a model.  No crash; what is refused is refused with words.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     build/fuzz/fuzz/fuzz_shard -max_total_time=60 tests/fuzz/corpus/fuzz_shard
+ *     scripts/fuzz --seconds 60 fuzz_shard
  */
 #include "ingot/shard.h"
 

@@ -2,7 +2,7 @@
  * be
  * read and lies where it says.  SPDX-License-Identifier: Apache-2.0
  *
- *     build/fuzz/fuzz/fuzz_zip -max_total_time=60 tests/fuzz/corpus/zip
+ *     scripts/fuzz --seconds 60 fuzz_zip
  */
 #include "frontend/torch/package/package.h"
 #include "frontend/torch/entry/torchscript.h"

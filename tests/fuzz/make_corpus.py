@@ -19,8 +19,9 @@ import tarfile
 import tempfile
 import zipfile
 
+import corpus
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-CORPUS = ROOT / "tests/fuzz/corpus"
 FLOAT, INT64, STRING, BOOL = 1, 7, 8, 9
 TYPES = {float: 1, int: 2, str: 3, list: 7}  # a list of bytes: 8
 FIELDS = {1: "f", 2: "i", 3: "s", 7: "ints"}
@@ -315,15 +316,13 @@ ARTIFACTS = {  # golden texts whose plans have each kind of step
 
 
 def make_artifacts(ingot):
-    folder = CORPUS / "fuzz_artifact"
     dense = subprocess.run([sys.executable, ROOT / "tests/cli/repeated.py", "dense", "3"],
                            check=True, stdout=subprocess.PIPE).stdout
     texts = {"rows": dense}
     for name, golden in ARTIFACTS.items():
         text = (ROOT / f"tests/golden/passes/{golden}.ig").read_text()
         texts[name] = text.split("\n# expect", 1)[0].encode() + b"\n"
-    for old in folder.glob("*.ingot"):
-        old.unlink()
+    made = {}
     with tempfile.TemporaryDirectory() as tmp:
         sources = {}
         for name, text in texts.items():
@@ -331,7 +330,11 @@ def make_artifacts(ingot):
             sources[name].write_bytes(text)
         for name, path in sources.items():
             subprocess.run([ingot, "compile", path, "-t", "cpu:v2", "--no-cache", "-q",
-                            "-o", folder / f"{name}.ingot"], check=True)
+                            "-o", path.with_suffix(".ingot")], check=True)
+            made[f"{name}.ingot"] = path.with_suffix(".ingot").read_bytes()
+    corpus.write_inputs("fuzz_artifact", {
+        **{n: data for n, data in corpus.read_inputs("fuzz_artifact").items()
+           if not n.endswith(".ingot")}, **made})
 
 
 def without_traces(value):
@@ -366,10 +369,10 @@ def main():
         return
     for target, make in (("fuzz_onnx", models), ("fuzz_pickle", pickles),
                          ("fuzz_pt2", exported_texts)):
-        for old in (CORPUS / target).glob("made_*"):
-            old.unlink()
-        for name, data in make():
-            (CORPUS / target / f"made_{name}").write_bytes(data)
+        corpus.write_inputs(target, {
+            **{n: data for n, data in corpus.read_inputs(target).items()
+               if not n.startswith("made_")},
+            **{f"made_{n}": data for n, data in make()}})
 
 
 main()

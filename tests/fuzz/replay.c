@@ -2,15 +2,15 @@
  * reaches.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     test_corpus_TARGET [FILE…]           without files: tests/fuzz/corpus/TARGET
+ *     test_corpus_TARGET [FILE…]       without files: tests/fuzz/corpus/TARGET.tar
  *
  * Each target is built so with every compiler: its corpus is a test of the build at
  * hand.  Inputs abort the program when they find a defect.  Things that no input
  * reaches fail, unless tests/fuzz/unreached.txt lists them.
  */
+#include "tests/fuzz/archive.h"
 #include "tests/fuzz/reach.h"
 
-#include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,31 +53,34 @@ static void run_input(const uint8_t *bytes, size_t size) {
     free(copy);
 }
 
+static uint8_t input[4 << 20];
+
 static size_t run_file(const char *path) {
-    static uint8_t bytes[4 << 20];
     FILE *file = fopen(path, "rb");
     if (!file) {
         return 0;
     }
     printf("%s\n", path);
     fflush(stdout);
-    run_input(bytes, fread(bytes, 1, sizeof bytes, file));
+    run_input(input, fread(input, 1, sizeof input, file));
     fclose(file);
     return 1;
 }
 
-static size_t run_folder(const char *folder) {
-    struct dirent **names;
-    char path[4096];
-    size_t ran = 0;
-    int count = scandir(folder, &names, NULL, alphasort);
-    for (int i = 0; i < count; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]->d_name);
-        ran += names[i]->d_name[0] != '.' ? run_file(path) : 0;
-        free(names[i]);
+/* Each input's name comes before it runs: the last one printed is the one that
+ * failed. */
+static size_t run_archive(const char *path) {
+    char name[ARCHIVE_NAME_BYTES];
+    size_t ran = 0, size;
+    FILE *file = fopen(path, "rb");
+    while (file && archive_next(file, name, input, sizeof input, &size)) {
+        printf("%s\n", name);
+        fflush(stdout);
+        run_input(input, size);
+        ran++;
     }
-    if (count >= 0) {
-        free(names);
+    if (file) {
+        fclose(file);
     }
     return ran;
 }
@@ -134,7 +137,7 @@ int main(int argc, char **argv) {
     if (argc > 1) {
         return ran == (size_t)argc - 1 ? 0 : 1;
     }
-    ran = run_folder(INGOT_SOURCE_DIR "/tests/fuzz/corpus/" INGOT_FUZZ_CORPUS);
+    ran = run_archive(INGOT_SOURCE_DIR "/tests/fuzz/corpus/" INGOT_FUZZ_CORPUS ".tar");
     ran += run_seeds();
     size_t failed = count_failures() + (ran == 0);
     printf("%zu inputs\n%d passed, %zu failed\n", ran, failed == 0, failed);

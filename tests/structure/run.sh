@@ -239,6 +239,11 @@ restore frontend/onnx/more
 fill 33
 warns folders_are_small "frontend/onnx/more:1: 33 files; more than 40 fail"
 restore frontend/onnx/more
+adds test_data_is_packed "tests/fuzz/corpus/fuzz_zip holds packed ones" \
+    tests/fuzz/corpus/fuzz_zip/empty.zip 'PK'
+adds test_data_is_packed "tests/mutants/lower holds packed ones" tests/mutants/lower/odd.txt 'odd\n'
+adds test_data_is_packed "begins with no line 'mutant NAME'" tests/mutants/odd.txt 'odd\n'
+settle
 mkdir -p "$copy/include/ingot"
 printf '/* row */\n%.0s' {1..401} >"$copy/compose/more.def"
 warns files_are_small "compose/more.def:401: 401 lines; more than 500 fail"

@@ -2,25 +2,29 @@
  * much.  The files are those of the fuzzer's corpus.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "media/image_codec.h"
+#include "tests/fuzz/archive.h"
 #include "tests/unit/unit.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { HEIGHT = 3, WIDTH = 5, COUNT = HEIGHT * WIDTH, FILE_MAX = 1 << 12 };
+enum { HEIGHT = 3, WIDTH = 5, COUNT = HEIGHT * WIDTH, FILE_MAX = 1 << 13 };
 
 static uint8_t bytes[FILE_MAX];
 static char why[IG_IMAGE_WHY_BYTES];
 
-static ig_str load(const char *name) {
-    char path[512];
-    (void)snprintf(path, sizeof path,
-                   INGOT_SOURCE_DIR "/tests/fuzz/corpus/fuzz_image/%s", name);
-    FILE *file = fopen(path, "rb");
-    CHECK_MSG(file != NULL, "%s is not there", path);
-    size_t size = fread(bytes, 1, sizeof bytes, file);
+static ig_str load(const char *wanted) {
+    char name[ARCHIVE_NAME_BYTES] = "";
+    size_t size = 0;
+    bool is_found = false;
+    FILE *file = fopen(INGOT_SOURCE_DIR "/tests/fuzz/corpus/fuzz_image.tar", "rb");
+    CHECK(file != NULL);
+    while (!is_found && archive_next(file, name, bytes, sizeof bytes, &size)) {
+        is_found = strcmp(name, wanted) == 0;
+    }
     (void)fclose(file);
+    CHECK_MSG(is_found, "%s is not there", wanted);
     return (ig_str){ (const char *)bytes, size };
 }
 

@@ -1,4 +1,0 @@
-module @a {
-}
-module @b {
-}

@@ -1,4 +1,0 @@
-module @end {
-  graph @main(%c: bool[]) {
-    %0 = relu %c
-    if

@@ -1,4 +1,0 @@
-module @unclosed {
-  graph @main() {
-    ret
-  }

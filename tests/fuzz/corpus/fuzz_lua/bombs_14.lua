@@ -1,1 +1,0 @@
-while true do pcall(function() while true do end end) end

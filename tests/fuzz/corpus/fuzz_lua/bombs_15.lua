@@ -1,1 +1,0 @@
-local function g() return pcall(g) end while true do g() end

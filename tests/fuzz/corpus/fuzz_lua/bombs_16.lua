@@ -1,1 +1,0 @@
-local t = {} while true do t[#t + 1] = ('x'):rep(1 << 16) end

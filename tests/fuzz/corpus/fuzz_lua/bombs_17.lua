@@ -1,1 +1,0 @@
-local s = 'x' while true do s = s .. s end

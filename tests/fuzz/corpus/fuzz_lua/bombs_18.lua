@@ -1,1 +1,0 @@
-while true do local t = ('aaaaaaaaaaaaaaaa'):rep(999):upper() end

@@ -1,1 +1,0 @@
-while true do ('a'):rep(1000):find('a-b') end

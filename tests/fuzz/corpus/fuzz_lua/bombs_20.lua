@@ -1,1 +1,0 @@
-while true do for m in ('a'):rep(1000):gmatch('a-b') do end end

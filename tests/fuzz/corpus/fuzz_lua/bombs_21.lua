@@ -1,1 +1,0 @@
-local t = {} while true do t = {t} end

@@ -1,1 +1,0 @@
-goto a ::a:: ::b:: goto b

@@ -1,1 +1,0 @@
-local f = load('while true do end') pcall(f)

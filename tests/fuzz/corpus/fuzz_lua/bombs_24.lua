@@ -1,1 +1,0 @@
-require('ingot').tensor('f32', {1 << 40})

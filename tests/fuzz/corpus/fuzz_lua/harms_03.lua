@@ -1,1 +1,0 @@
-coroutine.wrap(print)()

@@ -1,1 +1,0 @@
-collectgarbage('stop')

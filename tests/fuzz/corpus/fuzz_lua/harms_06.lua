@@ -1,1 +1,0 @@
-loadfile('/etc/passwd')

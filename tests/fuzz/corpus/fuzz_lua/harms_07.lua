@@ -1,1 +1,0 @@
-string.dump(function() end)()

@@ -1,1 +1,0 @@
-setmetatable({}, {__gc = function() end})

@@ -1,1 +1,0 @@
-assert(load('\27Lua'))

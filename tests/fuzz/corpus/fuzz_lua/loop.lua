@@ -1,1 +1,0 @@
-function f() local t = {} t[1] = t return t end

@@ -1,1 +1,0 @@
-table.move({}, 1, math.maxinteger - 1, 2)

@@ -1,1 +1,0 @@
-table.insert(setmetatable({}, {__len = function() return 1 << 60 end}), 1, 1)
