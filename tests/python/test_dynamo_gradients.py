@@ -51,6 +51,25 @@ else:
             rows = self.rows(ids).reshape(bags.shape[0], -1, 8).sum(1)
             return self.out(torch.cat([bags, rows], 1)).squeeze(1)
 
+    class Recommender(nn.Module):
+        """A DLRM: bags and a bottom for dense features, whose products in pairs a top weighs."""
+
+        def __init__(self, tables=3, dim=8):
+            super().__init__()
+            self.bags = nn.ModuleList(nn.EmbeddingBag(40 + 10 * i, dim, mode="sum")
+                                      for i in range(tables))
+            self.bottom = nn.Sequential(nn.Linear(5, 16), nn.ReLU(), nn.Linear(16, dim), nn.ReLU())
+            pairs = torch.tril_indices(tables + 1, tables + 1, -1)
+            self.register_buffer("pairs", pairs[0] * (tables + 1) + pairs[1])
+            self.top = nn.Sequential(nn.Linear(dim + len(self.pairs), 16), nn.ReLU(),
+                                     nn.Linear(16, 1))
+
+        def forward(self, dense, ids):
+            x = self.bottom(dense)
+            rows = torch.stack([x, *(bag(ids[:, i]) for i, bag in enumerate(self.bags))], 1)
+            products = torch.bmm(rows, rows.transpose(1, 2)).flatten(1)[:, self.pairs]
+            return self.top(torch.cat([x, products], 1)).squeeze(1)
+
     class Pictures(nn.Module):
         def __init__(self, pool):
             super().__init__()
@@ -105,14 +124,23 @@ class Gradients(unittest.TestCase):
     def batches(self, make, count=20, size=6):
         return [((make(size),), torch.rand(size).round()) for _ in range(count)]
 
+    def check_fifty(self, module, batches):
+        """Fifty steps: two programs, of the first step; later ones compile nothing."""
+        self.assertEqual(len(batches), 50)
+        self.assertEqual(self.train(module, batches), 2)
+
     def test_perceptrons(self):
         module = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.LayerNorm(16), nn.Linear(16, 1),
                                nn.Flatten(0))
-        made = self.train(module, self.batches(lambda b: torch.randn(b, 8)))
-        self.assertEqual(made, 2)  # steps change parameters, and compile nothing
+        self.check_fifty(module, self.batches(lambda b: torch.randn(b, 8), 50))
+
+    def test_recommender(self):
+        self.check_fifty(Recommender(), [
+            ((torch.randn(6, 5), torch.randint(0, 40, (6, 3, 4))), torch.rand(6).round())
+            for _ in range(50)])
 
     def test_attention(self):
-        self.train(Attention(), self.batches(lambda b: torch.randn(b, 5, 16)))
+        self.check_fifty(Attention(), self.batches(lambda b: torch.randn(b, 5, 16), 50))
 
     def test_cross_layers(self):
         self.train(Cross(), self.batches(lambda b: torch.randn(b, 8)))
@@ -137,7 +165,8 @@ class Gradients(unittest.TestCase):
         for pool in (functional.max_pool2d, functional.avg_pool2d):
             with self.subTest(pool.__name__):
                 torch._dynamo.reset()
-                self.train(Pictures(pool), self.batches(lambda b: torch.randn(b, 1, 12, 12)))
+                self.check_fifty(Pictures(pool),
+                                 self.batches(lambda b: torch.randn(b, 1, 12, 12), 50))
 
     def test_norms_of_batches(self):
         self.train(Normed(), self.batches(lambda b: torch.randn(b, 8), 5))

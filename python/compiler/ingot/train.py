@@ -8,11 +8,13 @@
         loss = trainer.step(dense, ids, offsets, label)
     trainer.save_model("trained.ingot")
 
-Parameters of a module are trained where torch has them: a step changes them in place.
+Parameters of a module are trained where torch has them: a step changes them in place.  With
+`ranks` several processes train one model, each its parts of the tables.
 
 SPDX-License-Identifier: Apache-2.0
 """
 import ctypes
+import json
 import os
 import sys
 
@@ -22,10 +24,11 @@ import ingot_runtime
 
 from . import _compiler
 from ._library import open_library, raise_error
+from .ranks import DIVISIONS, Parts, Ranks
 from .program import Program, _source_of, _tqdm_progress
 from .values import NAMES, numpy_type
 
-__all__ = ["Trainer", "adagrad", "adam", "adamw", "lamb", "lars", "partial_rowwise_adam",
+__all__ = ["Ranks", "Trainer", "adagrad", "adam", "adamw", "lamb", "lars", "partial_rowwise_adam",
            "partial_rowwise_lamb", "rowwise_adagrad", "sgd"]
 
 # ---- optimizers ----
@@ -181,6 +184,10 @@ class Trainer:
     accumulate: weights change in each so many steps, by the gradients of all of them.
     clip_norm: the most that the norm of all gradients of what is no table may be.
     threads: that share a step.
+    ranks: a Ranks; every rank makes the same trainer and calls, each with its own batches.
+    plan: which rank has what of which table (ingot shard -o plan.json): its path, or a dict;
+        without one every rank has all of each.
+    division: of gradients, "loss", "all", "dense" or "none" (docs/training.md).
 
     A step's arguments are the model's inputs and the label, in order or by name.  Of a torch
     module, parameters are changed in place; of others, the trainer has the weights.
@@ -188,9 +195,10 @@ class Trainer:
     """
 
     def __init__(self, model, loss=None, optimizers="adam", *, clip_norm=0.0, accumulate=0,
-                 example_inputs=None, dynamic_shapes=None, inputs=(), threads=1, target=None,
-                 entry=None, resource=None, cache=None, progress=None):
-        self._trainer = ctypes.c_void_p()
+                 example_inputs=None, dynamic_shapes=None, inputs=(), threads=1, ranks=None,
+                 plan=None, division="loss", target=None, entry=None, resource=None, cache=None,
+                 progress=None):
+        self._trainer, self._ranks, self._parts = ctypes.c_void_p(), ranks, None
         self._kept, self._tensors = [], []  # programs; parameters that a step changes
         is_made = isinstance(model, (str, os.PathLike)) and os.fspath(model).endswith(".ingot")
         if is_made != (loss is None):
@@ -202,9 +210,11 @@ class Trainer:
             self._source = _source_of(model, example_inputs, dynamic_shapes, inputs, True)
             self._source.update(target=target, entry=entry, resource=resource, cache=cache)
             self._how = {"loss": loss, "optimizers": _optimizer_list(optimizers),
-                         "clip_norm": clip_norm, "accumulate": accumulate}
+                         "clip_norm": clip_norm, "accumulate": accumulate,
+                         **_ranks_options(ranks, plan, division)}
             self._progress = progress or _tqdm_progress()
             places = _parameters_of(model)
+        self._meet(model)
         self._open(model, places, threads)
         self._ports = [self._port(i) for i in range(_train().ig_trainer_input_count(self._trainer))]
 
@@ -214,10 +224,18 @@ class Trainer:
         self._kept.append(capsule)
         return _pointer_of(capsule, b"ig_program")
 
+    def _meet(self, model):
+        """The description says which parts of tables are this rank's."""
+        if self._ranks is not None:
+            about = (_compiler.describe(**self._how, **self._source) if self._source
+                     else _compiler.describe(path=os.fspath(model)))
+            self._parts = Parts(about, self._ranks)
+
     def _open(self, model, places, threads):
         lib, text = _train(), ctypes.create_string_buffer(512)
         how = _Options(size=ctypes.sizeof(_Options), message_size=len(text), threads=threads,
-                       message=ctypes.cast(text, ctypes.c_char_p))
+                       message=ctypes.cast(text, ctypes.c_char_p),
+                       ranks=self._ranks.handle() if self._ranks else None)
         if self._source is None:
             status = lib.ig_trainer_open(os.fsencode(model), how,
                                          ctypes.byref(self._trainer))
@@ -351,7 +369,8 @@ class Trainer:
 
     @property
     def weights(self):
-        """Arrays by name, where they are: the next step changes them."""
+        """Arrays by name, where they are: the next step changes them.  Of a divided table
+        the parts of this rank, "NAME.0" …"""
         return {name: _array_over(value.view, self)
                 for _, name, value in self._values() if not value.is_state}
 
@@ -362,13 +381,19 @@ class Trainer:
                 for _, name, value in self._values() if value.is_state}
 
     def state_dict(self):
-        """Copies of weights and states by name, and "step": training goes on from them."""
-        values = {name: array.copy() for name, array in {**self.weights, **self.states}.items()}
+        """Copies of weights and states by name, and "step": training goes on from them, on
+        any number of ranks.  Every rank is to call it, and gets all tables whole."""
+        values = {name: array.copy() for name, array in self._arrays().items()}
+        values = self._parts.join(values) if self._parts else values
         return {**values, "step": numpy.int64(self.step_count)}
+
+    def _arrays(self):
+        return {**self.weights, **self.states}
 
     def load_state_dict(self, values):
         """What state_dict gave; all names must be there, and no others."""
         own = {name: i for i, name, _ in self._values()}
+        values = self._parts.cut(values, self._arrays()) if self._parts else values
         if set(values) != {*own, "step"}:
             odd = sorted(set(values) ^ {*own, "step"})
             raise ingot_runtime.InvalidError(f"not of this training, or missing: {odd}")
@@ -390,13 +415,13 @@ class Trainer:
 
     def save(self, path):
         """Writes the step as an artifact that trains (Trainer(path), libingot-train): with the
-        weights that the model had."""
+        weights that the model had.  Each rank writes its own."""
         _compiler.compile_file(artifact=os.fspath(path), **self._how, **self._need_source())
 
     def _trained(self):
-        """Weights as (name, value of the interpreter)."""
+        """Weights as (name, value of the interpreter): whole, where ranks have parts."""
         from .values import value_of
-        weights = self.weights
+        weights = self._parts.join(self.weights) if self._parts else self.weights
         return {"weights": list(weights), "values": [value_of(a) for a in weights.values()]}
 
     def program(self, threads=1):
@@ -405,9 +430,27 @@ class Trainer:
         return Program._from_capsule(capsule, threads)
 
     def save_model(self, path):
-        """The same as an artifact for ingot.load and ingot_runtime."""
-        _compiler.compile_file(artifact=os.fspath(path), **self._need_source(),
-                               **self._trained())
+        """The same as an artifact for ingot.load and ingot_runtime; of ranks the first writes
+        it."""
+        source, trained = self._need_source(), self._trained()
+        if self._ranks is None or self._ranks.rank == 0:
+            _compiler.compile_file(artifact=os.fspath(path), **source, **trained)
+
+
+def _ranks_options(ranks, plan, division):
+    """What the compiler is told of ranks; a plan of no tables divides none."""
+    if division not in DIVISIONS:
+        raise TypeError(f"division is one of {list(DIVISIONS)}, not {division!r}")
+    if ranks is None:
+        if plan is not None:
+            raise TypeError("a plan goes with ranks")
+        return {}
+    if isinstance(plan, (str, os.PathLike)):
+        with open(plan, encoding="utf-8") as file:
+            plan = file.read()
+    else:
+        plan = json.dumps(plan or {"world_size": ranks.world, "tables": []})
+    return {"plan": plan, "rank": ranks.rank, "division": DIVISIONS[division]}
 
 
 def _parameters_of(model):

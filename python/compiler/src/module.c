@@ -52,48 +52,13 @@ static const char *path_text(PyObject *bytes) {
     return bytes ? PyBytes_AsString(bytes) : NULL;
 }
 
-static int read_request(PyObject *args, PyObject *kwargs, request *out) {
-    static char *names[] = {
-        "path",      "data",         "inputs",      "entry",     "resource",
-        "target",    "isolate",      "torch_empty", "clamp_ids", "no_cache",
-        "cache",     "memory_limit", "progress",    "artifact",  "reference_weights",
-        "stage",     "format",       "arguments",   "loss",      "optimizers",
-        "part",      "clip_norm",    "weights",     "values",    "op_files",
-        "libraries", "accumulate",   NULL
-    };
-    PyObject *inputs = NULL, *progress = NULL, *optimizers = NULL;
-    PyObject *op_files = NULL, *libraries = NULL;
-    int isolate = 0, torch_empty = 0, clamp = 0, no_cache = 0, reference = 0;
-    long long accumulate = 0;
-    *out = (request){ .import = { .size = sizeof out->import },
-                      .compile = { .size = sizeof out->compile },
-                      .train = { .size = sizeof out->train } };
-    if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "|$O&z#OzzzppppO&LOO&pzzOzOzdOOOOL", names, take_path,
-            &out->paths[0], &out->bytes, &out->size, &inputs, &out->import.entry,
-            &out->import.resource, &out->compile.target, &isolate, &torch_empty, &clamp,
-            &no_cache, take_path, &out->paths[1], &out->memory_limit, &progress,
-            take_path, &out->paths[2], &reference, &out->stage, &out->format,
-            &out->arguments, &out->train.loss, &optimizers, &out->part,
-            &out->train.clip_norm, &out->weights, &out->values, &op_files, &libraries,
-            &accumulate)) {
-        return -1;
-    }
-    out->train.accumulate = accumulate;
-    out->path = path_text(out->paths[0]);
-    out->cache_folder = path_text(out->paths[1]);
-    out->artifact = path_text(out->paths[2]);
-    out->progress = progress == Py_None ? NULL : progress;
-    out->compile.isolate = isolate;
-    out->compile.torch_empty = torch_empty;
-    out->compile.clamp_ids = clamp;
-    out->compile.no_cache = no_cache;
-    out->compile.weights = reference ? IG_WEIGHTS_REFERENCE : IG_WEIGHTS_EMBED;
+/* The lists of a call become arrays.  -1 after an exception. */
+static int take_lists(request *out, PyObject *inputs, PyObject *optimizers,
+                      PyObject *op_files, PyObject *libraries) {
     out->inputs = list_of_texts(inputs, &out->import.input_count);
     out->import.inputs = out->inputs;
     out->optimizers = list_of_texts(optimizers, &out->train.optimizer_count);
     out->train.optimizers = out->optimizers;
-    out->import.keeps_weights = out->train.loss || out->weights;
     out->op_files = list_of_texts(op_files, &out->import.op_file_count);
     out->import.op_files = out->op_files;
     out->libraries = list_of_addresses(libraries, &out->import.library_count);
@@ -103,6 +68,51 @@ static int read_request(PyObject *args, PyObject *kwargs, request *out) {
         PyErr_NoMemory();
     }
     return is_good ? 0 : -1;
+}
+
+static int read_request(PyObject *args, PyObject *kwargs, request *out) {
+    static char *names[] = {
+        "path",      "data",         "inputs",      "entry",     "resource",
+        "target",    "isolate",      "torch_empty", "clamp_ids", "no_cache",
+        "cache",     "memory_limit", "progress",    "artifact",  "reference_weights",
+        "stage",     "format",       "arguments",   "loss",      "optimizers",
+        "part",      "clip_norm",    "weights",     "values",    "op_files",
+        "libraries", "accumulate",   "plan",        "rank",      "division",
+        NULL
+    };
+    PyObject *inputs = NULL, *progress = NULL, *optimizers = NULL;
+    PyObject *op_files = NULL, *libraries = NULL;
+    int isolate = 0, torch_empty = 0, clamp = 0, no_cache = 0, reference = 0;
+    int division = IG_DIVIDE_AS_LOSS;
+    long long accumulate = 0, rank = 0;
+    *out = (request){ .import = { .size = sizeof out->import },
+                      .compile = { .size = sizeof out->compile },
+                      .train = { .size = sizeof out->train } };
+    if (!PyArg_ParseTupleAndKeywords(
+            args, kwargs, "|$O&z#OzzzppppO&LOO&pzzOzOzdOOOOLzLi", names, take_path,
+            &out->paths[0], &out->bytes, &out->size, &inputs, &out->import.entry,
+            &out->import.resource, &out->compile.target, &isolate, &torch_empty, &clamp,
+            &no_cache, take_path, &out->paths[1], &out->memory_limit, &progress,
+            take_path, &out->paths[2], &reference, &out->stage, &out->format,
+            &out->arguments, &out->train.loss, &optimizers, &out->part,
+            &out->train.clip_norm, &out->weights, &out->values, &op_files, &libraries,
+            &accumulate, &out->train.plan, &rank, &division)) {
+        return -1;
+    }
+    out->train.accumulate = accumulate;
+    out->train.rank = (size_t)rank;
+    out->train.division = (ig_train_division)division;
+    out->path = path_text(out->paths[0]);
+    out->cache_folder = path_text(out->paths[1]);
+    out->artifact = path_text(out->paths[2]);
+    out->progress = progress == Py_None ? NULL : progress;
+    out->compile.isolate = isolate;
+    out->compile.torch_empty = torch_empty;
+    out->compile.clamp_ids = clamp;
+    out->compile.no_cache = no_cache;
+    out->compile.weights = reference ? IG_WEIGHTS_REFERENCE : IG_WEIGHTS_EMBED;
+    out->import.keeps_weights = out->train.loss || out->weights;
+    return take_lists(out, inputs, optimizers, op_files, libraries);
 }
 
 static void free_request(request *r) {
@@ -240,6 +250,31 @@ static ig_status make_file(request *r, PyObject **unused, ig_program **unused_pr
     return status;
 }
 
+static PyObject *make_unicode(request *r, const char *text, size_t size) {
+    PyEval_RestoreThread(r->thread);
+    PyObject *out = PyUnicode_FromStringAndSize(text, (Py_ssize_t)size);
+    r->thread = PyEval_SaveThread();
+    return out;
+}
+
+/* What a step trains, and which parts of tables ranks have: of a model with a loss, or
+ * of an artifact. */
+static ig_status describe(request *r, PyObject **out, ig_program **unused) {
+    ig_module *module = NULL;
+    const char *text = NULL;
+    (void)unused;
+    ig_status status = r->train.loss ? import_model(r, &module)
+                                     : ig_artifact_train(r->context, r->path, &text);
+    if (status == IG_OK && module) {
+        status = ig_train_describe(module, &r->train, &r->compile, &text);
+    }
+    if (status == IG_OK) {
+        *out = make_unicode(r, text, strlen(text));
+    }
+    ig_module_close(module);
+    return status;
+}
+
 static ig_status make_text(request *r, PyObject **out, ig_program **unused) {
     static const char *const formats[] = { "text", "dot", "json", "html" };
     ig_module *module = NULL;
@@ -258,9 +293,7 @@ static ig_status make_text(request *r, PyObject **out, ig_program **unused) {
                      : ig_dump(module, r->stage, &r->compile, format, &text, &size);
     }
     if (status == IG_OK) {
-        PyEval_RestoreThread(r->thread);
-        *out = PyUnicode_FromStringAndSize(text, (Py_ssize_t)size);
-        r->thread = PyEval_SaveThread();
+        *out = make_unicode(r, text, size);
     }
     ig_module_close(module);
     return status;
@@ -374,6 +407,11 @@ static PyObject *dump_text(PyObject *self, PyObject *args, PyObject *kwargs) {
     return work_on(args, kwargs, make_text);
 }
 
+static PyObject *describe_training(PyObject *self, PyObject *args, PyObject *kwargs) {
+    (void)self;
+    return work_on(args, kwargs, describe);
+}
+
 static PyObject *interpret_model(PyObject *self, PyObject *args, PyObject *kwargs) {
     (void)self;
     return work_on(args, kwargs, make_results);
@@ -407,6 +445,8 @@ static PyMethodDef methods[] = {
     { "compile", WITH_KEYWORDS(compile_program), "A capsule that Program takes over." },
     { "compile_file", WITH_KEYWORDS(compile_file), "Writes an artifact." },
     { "dump", WITH_KEYWORDS(dump_text), "The text of a stage." },
+    { "describe", WITH_KEYWORDS(describe_training),
+      "JSON: what a step trains (ig_train_describe)." },
     { "interpret", WITH_KEYWORDS(interpret_model),
       "Results of the reference interpreter: a list of values." },
     { "model_format", model_format, METH_O, "What a file is, from its content." },
