@@ -77,19 +77,25 @@ static bool is_param(const ig_type *param, const ig_type *matrix) {
 
 /* A cast that loses nothing of a difference of two bytes. */
 static bool is_exact_cast(const ig_op *op) {
+    if (op->code != IG_OP_cast) {
+        return false;
+    }
     ig_dtype from = (ig_dtype)ig_op_operand(op, 0)->type->dtype;
     ig_dtype to = (ig_dtype)ig_op_result(op, 0)->type->dtype;
     bool is_integer = from == IG_DT_i16 || from == IG_DT_i32 || from == IG_DT_i64;
-    return op->code == IG_OP_cast && (is_byte(from) || is_integer) &&
+    return (is_byte(from) || is_integer) &&
            (to == IG_DT_f32 || to == IG_DT_i16 || to == IG_DT_i32 || to == IG_DT_i64);
 }
 
 /* A difference of a byte wraps, so it is taken of wider elements. */
 static bool take_zero(centred *c, const ig_op *op) {
+    if (op->code != IG_OP_sub || c->zero) {
+        return false;
+    }
     const ig_type *x = ig_op_operand(op, 0)->type;
     ig_value *zero = ig_op_operand(op, 1);
-    if (op->code != IG_OP_sub || c->zero || is_byte((ig_dtype)x->dtype) ||
-        x != ig_op_result(op, 0)->type || !is_param(zero->type, x)) {
+    if (is_byte((ig_dtype)x->dtype) || x != ig_op_result(op, 0)->type ||
+        !is_param(zero->type, x)) {
         return false;
     }
     c->zero = zero;

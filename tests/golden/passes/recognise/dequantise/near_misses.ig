@@ -95,6 +95,18 @@ module @m {
     %2 = matmul %x, %1 : f32[B, 4]
     ret %2
   }
+  graph @difference_of_a_constant(%x: f32[B, 3], %z: f32[1, 4]) -> (f32[B, 4]) {
+    %c = const {value = splat(0.3)} : f32[3, 4]
+    %0 = sub %c, %z : f32[3, 4]
+    %1 = matmul %x, %0 : f32[B, 4]
+    ret %1
+  }
+  graph @product_of_a_constant(%x: f32[B, 3], %s: f32[]) -> (f32[B, 4]) {
+    %c = const {value = splat(0.3)} : f32[3, 4]
+    %0 = mul %c, %s : f32[3, 4]
+    %1 = matmul %x, %0 : f32[B, 4]
+    ret %1
+  }
 }
 # expect:
 module @m {
@@ -189,5 +201,17 @@ module @m {
     %2 = mul %1, %0 : f32[3, 4]
     %3 = matmul %x, %2 : f32[B, 4]
     ret %3
+  }
+  graph @difference_of_a_constant(%x: f32[B, 3], %z: f32[1, 4]) -> (f32[B, 4]) {
+    %0 = const {value = splat(0.3)} : f32[3, 4]
+    %1 = sub %0, %z : f32[3, 4]
+    %2 = matmul %x, %1 : f32[B, 4]
+    ret %2
+  }
+  graph @product_of_a_constant(%x: f32[B, 3], %s: f32[]) -> (f32[B, 4]) {
+    %0 = const {value = splat(0.3)} : f32[3, 4]
+    %1 = mul %0, %s : f32[3, 4]
+    %2 = matmul %x, %1 : f32[B, 4]
+    ret %2
   }
 }
