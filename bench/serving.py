@@ -7,15 +7,19 @@ SPDX-License-Identifier: Apache-2.0
 
 Without models: a step of 20 ms.  For each, over HTTP: the most that it answers a second, and
 then, in the open loop at three times that rate, the share of it that is still good, how long
-refusals take, and microseconds of the server's CPU time a request.  An idle machine is wanted;
-the microseconds hold on others, too.
+refusals take, and microseconds of the server's CPU time a request.  An idle machine is wanted.
+What holds on others, too, counts the server's CPU time in place of seconds: the microseconds,
+those of a refusal (of a model whose queue is full), and goodput_by_cpu, what a second of it
+brings at three times the rate, as a share of what it brings at the peak.
 """
+import http.client
 import json
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / os.environ.get("INGOT_BUILD", "build/release")
@@ -35,6 +39,18 @@ SLOW = """module @slow {
 """
 
 
+RELU = """module @small {
+  symbol B {min = 0}
+  graph @main(%x: f32[B, 4]) -> (f32[B, 4] "y") {
+    %0 = relu %x : f32[B, 4]
+    ret %0
+  }
+}
+"""
+FULL = {"dynamic_batching": {"max_queue_delay_microseconds": 60000000,
+                             "default_queue_policy": {"max_queue_size": 1}}}
+
+
 def cpu_seconds(process):
     fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
@@ -45,11 +61,22 @@ def load(process, address, model, *words):
     before = cpu_seconds(process)
     done = subprocess.run([BUILD / "ingot", "load", address, model, "--json", "--duration",
                            str(SECONDS), *map(str, words)], capture_output=True, text=True,
-                          check=True)
+                          check=False)  # 1: none was good
     told = json.loads(done.stdout)
     answered = told["requests"] - told["statuses"].get("0", 0)
-    told["cpu_us"] = round((cpu_seconds(process) - before) * 1e6 / max(answered, 1), 2)
+    spent = (cpu_seconds(process) - before) * 1e6
+    told["cpu_us"] = round(spent / max(answered, 1), 2)
+    told["cpu_us_a_good_one"] = spent / max(told["good"], 1)
     return told
+
+
+def fill(address):
+    """A request that waits for a minute, so that the next ones are refused; keep it."""
+    body = {"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 4], "data": [0] * 4}]}
+    waiting = http.client.HTTPConnection(address.removeprefix("http://"))
+    waiting.request("POST", "/v2/models/full/infer", json.dumps(body))
+    time.sleep(0.5)
+    return waiting
 
 
 def measure(process, address, model, deadline, connections):
@@ -61,6 +88,7 @@ def measure(process, address, model, deadline, connections):
     return {"model": model, "peak_per_second": most["good_per_second"],
             "cpu_us_at_peak": most["cpu_us"],
             "goodput": over["good"] / SECONDS / most["good_per_second"],
+            "goodput_by_cpu": most["cpu_us_a_good_one"] / over["cpu_us_a_good_one"],
             "statuses": over["statuses"], "unsent": over["unsent"],
             "cpu_us_at_three_times": over["cpu_us"],
             "milliseconds": over["milliseconds"],
@@ -73,17 +101,17 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         models = pathlib.Path(folder)
         places = [(p.stem if p.stem != "model" else p.parent.name, p) for p in paths]
-        if not places:
-            (models / "slow.ig").write_text(SLOW)
-            subprocess.run([BUILD / "ingot", "compile", models / "slow.ig", "-q", "-o",
-                            models / "slow.ingot"], check=True)
-            places = [("slow", models / "slow.ingot")]
-        for name, path in places:
+        for name, text in (("slow", SLOW), ("full", RELU)):
+            (models / f"{name}.ig").write_text(text)
+            subprocess.run([BUILD / "ingot", "compile", models / f"{name}.ig", "-q", "-o",
+                            models / f"{name}.ingot"], check=True)
+        places = places or [("slow", models / "slow.ingot")]
+        for name, path in places + [("full", models / "full.ingot")]:
             target = models / "served" / name / "1" / f"model{path.suffix}"
             target.parent.mkdir(parents=True)
             target.write_bytes(path.read_bytes())
-            (target.parent.parent / "config.json").write_text(json.dumps(
-                {"max_batch_size": 0 if name == "slow" else 64}))
+            config = FULL if name == "full" else {"max_batch_size": 0 if name == "slow" else 64}
+            (target.parent.parent / "config.json").write_text(json.dumps(config))
         process = subprocess.Popen(
             [BUILD / "ingot-serve", models / "served", "--http-port", "0", "--grpc-port", "-1",
              "--loops", "1", "--quiet"], stdout=subprocess.PIPE, text=True)
@@ -95,6 +123,9 @@ def main():
             is_slow = name == "slow"
             results.append(measure(process, address, name, 400 if is_slow else 50,
                                    8 if is_slow else 64))
+        waiting = fill(address)
+        results.append({"cpu_us_a_refusal": load(process, address, "full", "-c", 64)["cpu_us"]})
+        waiting.close()
         process.terminate()
         process.wait()
     print(json.dumps(results, indent=1))

@@ -70,6 +70,19 @@ def bears_overload(server):
           set(told["statuses"]) <= {"200", "504", "429"}, told["statuses"])
 
 
+def heeds_refusals(server):
+    """Connections that were refused rest for a second: of a full queue each has two at most."""
+    body = {"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 4], "data": [0] * 4}]}
+    waiting = server.connect()
+    waiting.request("POST", "/v2/models/full/infer", json.dumps(body))
+    server.await_that(lambda: server.post_json("/v2/models/full/infer", body)[0] == 429)
+    _, told, _ = load(server, "full", "--rate", 500, "--duration", 1.5, "-c", 4)
+    refused = told["statuses"]["429"]
+    check("connections rest after a refusal", refused <= 8 and
+          told["unsent"] == told["requests"] - refused > 50, told)
+    waiting.close()
+
+
 def is_good_for_prometheus(server):
     if not shutil.which("promtool"):
         skip("promtool check metrics", "promtool is absent")
@@ -85,8 +98,12 @@ def main():
     compile_model(SLOW, folder / "slow/1/model.ingot")
     (folder / "slow/config.json").write_text('{"max_batch_size": 0, "dynamic_batching": {'
                                              '"default_queue_policy": {"max_queue_size": 16}}}')
+    compile_model(RELU, folder / "full/1/model.ingot")
+    (folder / "full/config.json").write_text('{"dynamic_batching": {'
+                                             '"max_queue_delay_microseconds": 60000000, '
+                                             '"default_queue_policy": {"max_queue_size": 1}}}')
     server = Server(folder, "--loops", "1", "--poll", "0")
-    for part in (times_requests, is_charged_for_standing_still, bears_overload,
+    for part in (times_requests, is_charged_for_standing_still, bears_overload, heeds_refusals,
                  is_good_for_prometheus):
         part(server)
     check("a good end", server.stop() == 0)

@@ -69,6 +69,20 @@ def keeps_limit(server):
     check("and it is empty again", ask(server, "limited")[0] == 200)
 
 
+def is_refused_over_grpc(server):
+    if not grpc:
+        skip("refusals of gRPC", "python3-grpcio or protoc is absent")
+        return
+    for version in ("", "1"):
+        request = oip.InferRequest(model_name="held", model_version=version)
+        request.inputs.add(name="x", datatype="FP32", shape=[1, 4])
+        request.raw_input_contents.append(floats(1, 2, 3, 4))
+        error = server.rpc("ModelInfer", request, oip.InferAnswer)
+        check("a full queue over gRPC", isinstance(error, grpc.RpcError) and error.code() ==
+              grpc.StatusCode.RESOURCE_EXHAUSTED and ("grpc-retry-pushback-ms", "1000") in [
+                  tuple(pair) for pair in error.trailing_metadata()], error)
+
+
 def held_limit(server):
     """Three may wait, for a second each: the fourth is refused at once."""
     held = [server.connect() for _ in range(3)]
@@ -77,6 +91,22 @@ def held_limit(server):
     time.sleep(0.2)
     status, answer, seconds = ask(server, "held")
     check("the limit is exact", status == 429 and seconds < 0.5, (status, answer, seconds))
+    for path in ("held", "held/versions/1", "/held"):
+        status, headers, body = server.call("POST", f"/v2/models/{path}/infer", json.dumps(BODY))
+        check("and when to try again is said", status == 429 and headers["Retry-After"] == "1" and
+              b"max_queue_size" in body, (path, status, headers, body))
+    for path in ("held/versions/2", "none"):
+        status, _, _ = server.call("POST", f"/v2/models/{path}/infer", json.dumps(BODY))
+        check("of what is not there the queue says nothing", status == 404, (path, status))
+    connection = server.connect()
+    for _ in range(3):
+        connection.request("POST", "/v2/models/held/infer", json.dumps(BODY) + " " * 100000)
+        answer = connection.getresponse()
+        check("a connection outlives refusals", answer.status == 429 and answer.read(), answer)
+    connection.request("GET", "/v2/health/live")
+    check("and is of use after them", connection.getresponse().status == 200)
+    connection.close()
+    is_refused_over_grpc(server)
     check("those that wait are answered",
           [c.getresponse().status for c in held] == [200] * 3)
     for connection in held:

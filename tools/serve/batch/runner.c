@@ -63,12 +63,21 @@ static bool measure_rows(request *what) {
                         (long long)what->rows, to->name, (long long)max);
 }
 
-static const char queue_is_full[] = "too many requests wait already: exceeds maximum "
-                                    "queue size (--max-queue)",
-                  model_is_full[] = "too many requests wait for the model already: "
-                                    "exceeds max_queue_size",
-                  is_too_late[] = "the requests that wait take longer than until the "
-                                  "deadline";
+const char *refusal_words(refusal why) {
+    static const char *const words[REFUSAL_COUNT] = {
+        [REFUSAL_NONE] = "",
+        [REFUSAL_QUEUE] = "too many requests wait already: exceeds maximum queue size "
+                          "(--max-queue)",
+        [REFUSAL_MODEL] = "too many requests wait for the model already: exceeds "
+                          "max_queue_size",
+        [REFUSAL_LATE] = "the requests that wait take longer than until the deadline",
+    };
+    return words[why];
+}
+
+static bool refuse_request(request *what, refusal why) {
+    return request_fail(what, CALL_FULL, "%s", refusal_words(why));
+}
 
 /* A request that waits beyond this turn keeps its catalog. */
 static void hold_version(request *what) {
@@ -102,17 +111,17 @@ static bool is_in_time(const runner *of, served *model, int64_t deadline) {
     return false;
 }
 
-const char *runner_refusal(const runner *of, const char *model, const char *version,
-                           int64_t deadline) {
+refusal runner_refusal(const runner *of, const char *model, const char *version,
+                       int64_t deadline) {
     char words[WORDS];
     call_status status;
     served *to = model ? catalog_find(of->lane->catalog, model, version, &status, words)
                        : NULL;
     size_t max = to ? to->config.max_queue : 0;
-    return of->waiting >= of->lane->limits->queued   ? queue_is_full
-           : max && atomic_load(&to->waiting) >= max ? model_is_full
-           : !is_in_time(of, to, deadline)           ? is_too_late
-                                                     : NULL;
+    return of->waiting >= of->lane->limits->queued   ? REFUSAL_QUEUE
+           : max && atomic_load(&to->waiting) >= max ? REFUSAL_MODEL
+           : !is_in_time(of, to, deadline)           ? REFUSAL_LATE
+                                                     : REFUSAL_NONE;
 }
 
 /* Is there room among those that wait for the version, in all loops? */
@@ -124,7 +133,7 @@ static bool join_queue(request *what) {
     }
     if (atomic_fetch_add(&to->waiting, 1) >= max) {
         atomic_fetch_sub(&to->waiting, 1);
-        return request_fail(what, CALL_FULL, "%s", model_is_full);
+        return refuse_request(what, REFUSAL_MODEL);
     }
     what->is_queued = true;
     return true;
@@ -141,7 +150,7 @@ static bool prepare_request(runner *of, request *what) {
     char words[WORDS];
     call_status status = CALL_OK;
     if (of->waiting >= of->lane->limits->queued) {
-        return request_fail(what, CALL_FULL, "%s", queue_is_full);
+        return refuse_request(what, REFUSAL_QUEUE);
     }
     what->served = catalog_find(of->lane->catalog, what->model, what->version, &status,
                                 words);
@@ -154,7 +163,7 @@ static bool prepare_request(runner *of, request *what) {
     }
     what->cost = what->served->counts[of->lane->number].cost_ns;
     if (!what->is_urgent && !is_in_time(of, what->served, what->deadline)) {
-        return request_fail(what, CALL_FULL, "%s", is_too_late);
+        return refuse_request(what, REFUSAL_LATE);
     }
     return join_queue(what) && read_shared_inputs(what, of->lane->regions) &&
            bind_inputs(what, what->served) && check_outputs(what, what->served) &&

@@ -13,12 +13,20 @@ void runner_destroy(runner *of);
 /* Takes a request, whose `finish` is called in a turn to come, at the latest in this
  * one where nothing asks for more.  It may have failed already. */
 void runner_add(runner *to, request *what);
-/* Whether a request is refused for the others that wait, so that nobody need read more
- * of it: they fill the queue of the loop or of the model, or take longer than until its
- * deadline (0: none).  `model` NULL: not known yet.  The words say why; NULL: it may
- * come. */
-const char *runner_refusal(const runner *of, const char *model, const char *version,
-                           int64_t deadline);
+/* Why a request is refused for the others that wait. */
+typedef enum refusal {
+    REFUSAL_NONE,
+    REFUSAL_QUEUE, /* they fill the loop's queue */
+    REFUSAL_MODEL, /* they fill the model's */
+    REFUSAL_LATE,  /* they take longer than until its deadline */
+    REFUSAL_COUNT
+} refusal;
+/* Whether a request is refused, so that nobody need read more of it.  `model` NULL: not
+ * known yet; `deadline` 0: none. */
+refusal runner_refusal(const runner *of, const char *model, const char *version,
+                       int64_t deadline);
+/* What its client is told. */
+const char *refusal_words(refusal why);
 /* The client left: `finish` is not called any more. */
 void runner_forget(runner *from, request *what);
 /* Runs the due requests and finishes them; after a while it stops, so that the loop

@@ -110,9 +110,10 @@ static void submit_head(stream *of) {
         escape_words(of->words, words);
         nghttp2_nv pairs[] = { PAIR(":status", "200"),
                                PAIR("content-type", "application/grpc"),
-                               PAIR("grpc-status", status),
-                               PAIR("grpc-message", words) };
-        nghttp2_submit_response(of->peer->h2, of->id, pairs, *words ? 4 : 3, NULL);
+                               PAIR("grpc-status", status), PAIR("grpc-message", words),
+                               PAIR("grpc-retry-pushback-ms", "1000") };
+        size_t count = of->is_refused ? 5 : *words ? 4 : 3;
+        nghttp2_submit_response(of->peer->h2, of->id, pairs, count, NULL);
         return;
     }
     nghttp2_nv pairs[] = { PAIR(":status", "200"),

@@ -43,14 +43,36 @@ static void finish_infer(request *done) {
     stream_leave(of);
 }
 
+/* Copies a text of less than 128 bytes, field `number`, that `*at` begins with; "":
+ * something else stands there. */
+static const uint8_t *peek_text(const uint8_t *at, const uint8_t *end, int number,
+                                char to[128]) {
+    enum { TEXT = 2, HEAD = 2 };
+    bool is_there = end - at >= HEAD && at[0] == (number << 3 | TEXT) && at[1] < 128 &&
+                    at[1] <= end - at - HEAD;
+    size_t size = is_there ? at[1] : 0;
+    memcpy(to, at + (is_there ? HEAD : 0), size);
+    to[size] = '\0';
+    return is_there ? at + HEAD + size : at;
+}
+
+/* Whether a message is refused before the work of reading it; the model's name and
+ * version stand first, as everybody writes them. */
+static refusal refuse_early(const stream *of, const uint8_t *data, size_t size) {
+    char model[128], version[128];
+    const uint8_t *at = peek_text(data, data + size, 1, model);
+    peek_text(at, data + size, 2, version);
+    return runner_refusal(of->peer->lane->runner, *model ? model : NULL, version,
+                          of->deadline);
+}
+
 static void take_infer(stream *of, const method *which, const uint8_t *data,
                        size_t size) {
     lane *in = of->peer->lane;
-    const char *refusal = which->is_stream
-                              ? NULL
-                              : runner_refusal(in->runner, NULL, "", of->deadline);
-    if (refusal) { /* before the work of reading it */
-        stream_end(of, CALL_FULL, refusal);
+    refusal why = which->is_stream ? REFUSAL_NONE : refuse_early(of, data, size);
+    if (why != REFUSAL_NONE) {
+        of->is_refused = true;
+        stream_end(of, CALL_FULL, refusal_words(why));
         stream_push(of);
         return;
     }

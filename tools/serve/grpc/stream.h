@@ -48,6 +48,7 @@ typedef struct stream {
     bool is_deferred; /* HTTP/2 waits for more of `out` */
     bool is_finished; /* status and words are set: no message follows */
     bool is_closed;   /* HTTP/2 has forgotten it */
+    bool is_refused;  /* for others that wait: a second later it may be tried again */
     call_status status;
     char words[WORDS];
     struct ask *needs; /* under way */

@@ -6,8 +6,8 @@
  */
 #include "tools/serve/http/door.h"
 
-#include "tools/serve/batch/runner.h"
 #include "tools/serve/call/wire.h"
+#include "tools/serve/http/describe.h"
 #include "tools/serve/http/routes.h"
 
 #include <microhttpd.h>
@@ -16,6 +16,9 @@
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
+
+/* Seconds that an overloaded server asks its clients for. */
+static const char retry_after[] = "1";
 
 static void free_exchange(exchange *of) {
     bytes_free(&of->body);
@@ -108,25 +111,125 @@ static void read_headers(exchange *of) {
     }
 }
 
-static exchange *begin_exchange(http_door *door, struct MHD_Connection *connection,
-                                const char *url, const char *method) {
-    exchange *of = calloc(1, sizeof *of);
-    if (!of || !(of->path = strdup(url))) {
+/* ---- refusing without keeping anything ---- */
+
+/* Names of a path, as far as they are looked up before it is kept. */
+typedef struct place {
+    char model[256], version[24];
+} place;
+
+/* Copies the part of the path that `*at` begins with; false: it does not fit. */
+static bool take_part(const char **at, char *to, size_t room) {
+    size_t size = strcspn(*at, "/");
+    if (size == 0 || size >= room) {
+        return false;
+    }
+    memcpy(to, *at, size);
+    to[size] = '\0';
+    *at += size;
+    return true;
+}
+
+/* Reads "/v2/models/M[/versions/V]/infer"; false: another path. */
+static bool read_place(const char *at, place *out) {
+    static const char start[] = "/v2/models/", versions[] = "/versions/";
+    *out->version = '\0';
+    if (strncmp(at, start, sizeof start - 1) != 0) {
+        return false;
+    }
+    at += sizeof start - 1;
+    if (!take_part(&at, out->model, sizeof out->model)) {
+        return false;
+    }
+    if (strncmp(at, versions, sizeof versions - 1) == 0) {
+        at += sizeof versions - 1;
+        if (!take_part(&at, out->version, sizeof out->version)) {
+            return false;
+        }
+    }
+    return strcmp(at, "/infer") == 0;
+}
+
+/* Whether an inference is refused for those that wait, its body unread. */
+static refusal refuse_early(const exchange *of) {
+    place at;
+    bool is_known = of->state == EXCHANGE_READING && of->is_post && of->has_length &&
+                    read_place(of->path, &at);
+    return is_known ? runner_refusal(of->door->lane->runner, at.model, at.version,
+                                     exchange_deadline(of, of->door->lane->now))
+                    : REFUSAL_NONE;
+}
+
+/* Answers that stay the same; false: memory ran out. */
+static bool make_refusals(http_door *of) {
+    for (refusal why = REFUSAL_NONE + 1; why < REFUSAL_COUNT; why++) {
+        bytes text = { .from = &of->lane->memory };
+        describe_error(&text, refusal_words(why));
+        struct MHD_Response *made =
+            text.has_failed ? NULL
+                            : MHD_create_response_from_buffer(text.size, text.data,
+                                                              MHD_RESPMEM_MUST_COPY);
+        bytes_free(&text);
+        if (!made) {
+            return false;
+        }
+        MHD_add_response_header(made, "Content-Type", "application/json");
+        MHD_add_response_header(made, "Retry-After", retry_after);
+        of->refusals[why] = made;
+        of->refused[why] = (exchange){ .door = of, .state = EXCHANGE_REFUSED };
+    }
+    return true;
+}
+
+static enum MHD_Result take_refused(const exchange *of,
+                                    struct MHD_Connection *connection, size_t *size) {
+    if (*size) {
+        *size = 0;
+        return MHD_YES;
+    }
+    return MHD_queue_response(connection, (unsigned)call_status_http(CALL_FULL),
+                              of->door->refusals[of - of->door->refused]);
+}
+
+/* ---- beginning ---- */
+
+/* A copy with a path of its own; NULL: no memory. */
+static exchange *keep_exchange(const exchange *from) {
+    exchange *of = malloc(sizeof *of);
+    char *path = strdup(from->path);
+    if (!of || !path) {
         free(of);
+        free(path);
         return NULL;
     }
-    of->door = door;
-    of->connection = connection;
-    of->is_post = strcmp(method, "POST") == 0;
-    of->type = "application/json";
-    of->body.from = of->out.from = &door->lane->memory;
-    if (!of->is_post && strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
-        exchange_refuse(of, 405, "only GET, HEAD and POST");
-    } else {
-        read_headers(of);
-    }
+    *of = *from;
+    of->path = path;
     return of;
 }
+
+static exchange *begin_exchange(http_door *door, struct MHD_Connection *connection,
+                                const char *url, const char *method) {
+    exchange of = { .door = door,
+                    .connection = connection,
+                    .path = (char *)(uintptr_t)url, /* read only, until it is kept */
+                    .is_post = strcmp(method, "POST") == 0,
+                    .type = "application/json",
+                    .body.from = &door->lane->memory,
+                    .out.from = &door->lane->memory };
+    if (!of.is_post && strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
+        exchange_refuse(&of, 405, "only GET, HEAD and POST");
+    } else {
+        read_headers(&of);
+    }
+    refusal why = refuse_early(&of);
+    exchange *kept = why != REFUSAL_NONE ? &door->refused[why] : keep_exchange(&of);
+    if (!kept) {
+        bytes_free(&of.out);
+    }
+    return kept;
+}
+
+/* ---- the body ---- */
 
 static void add_body(exchange *of, const char *data, size_t size) {
     if (of->state != EXCHANGE_READING) {
@@ -192,6 +295,9 @@ static enum MHD_Result send_answer(exchange *of) {
         MHD_add_response_header(answer, "Content-Encoding",
                                 encoding_name(of->out_packed));
     }
+    if (of->status == call_status_http(CALL_FULL)) {
+        MHD_add_response_header(answer, "Retry-After", retry_after);
+    }
     if (of->door->lane->is_draining) {
         MHD_add_response_header(answer, "Connection", "close");
     }
@@ -217,6 +323,9 @@ static enum MHD_Result take_request(void *user, struct MHD_Connection *connectio
                : of->state == EXCHANGE_ANSWERED ? send_answer(of)
                                                 : MHD_YES;
     }
+    if (of->state == EXCHANGE_REFUSED) {
+        return take_refused(of, connection, size);
+    }
     if (*size) {
         add_body(of, data, *size);
         *size = 0;
@@ -240,7 +349,7 @@ static void end_exchange(void *user, struct MHD_Connection *connection, void **m
     (void)code;
     exchange *of = *mine;
     *mine = NULL;
-    if (!of) {
+    if (!of || of->state == EXCHANGE_REFUSED) {
         return;
     }
     bool is_errands = of->state == EXCHANGE_WAITING && !of->infer.finish;
@@ -283,16 +392,26 @@ static struct MHD_Daemon *start_daemon(http_door *door, int listener) {
                      MHD_OPTION_HTTPS_CERT_CALLBACK, keys_show, MHD_OPTION_END);
 }
 
+/* All of it but the daemon, which has ended or never was. */
+static void free_door(http_door *of) {
+    for (refusal why = REFUSAL_NONE + 1; why < REFUSAL_COUNT; why++) {
+        if (of->refusals[why]) {
+            MHD_destroy_response(of->refusals[why]);
+        }
+    }
+    layout_cache_destroy(of->layouts);
+    free(of);
+}
+
 http_door *http_door_open(lane *of, int listener) {
     http_door *door = calloc(1, sizeof *door);
     if (door) {
         door->lane = of;
         door->layouts = layout_cache_create();
-        door->daemon = start_daemon(door, listener);
+        door->daemon = make_refusals(door) ? start_daemon(door, listener) : NULL;
     }
     if (door && (!door->layouts || !door->daemon)) {
-        layout_cache_destroy(door->layouts);
-        free(door);
+        free_door(door);
         door = NULL;
     }
     return door;
@@ -301,8 +420,7 @@ http_door *http_door_open(lane *of, int listener) {
 void http_door_close(http_door *of) {
     if (of) {
         MHD_stop_daemon(of->daemon);
-        layout_cache_destroy(of->layouts);
-        free(of);
+        free_door(of);
     }
 }
 

@@ -3,7 +3,7 @@
 #ifndef IG_TOOLS_SERVE_HTTP_EXCHANGE_H
 #define IG_TOOLS_SERVE_HTTP_EXCHANGE_H
 
-#include "tools/serve/batch/lane.h"
+#include "tools/serve/batch/runner.h"
 #include "tools/serve/call/encoding.h"
 #include "tools/serve/http/layout.h"
 
@@ -12,6 +12,7 @@ typedef enum exchange_state {
     EXCHANGE_WAITING,  /* suspended: for a run or for the repository */
     EXCHANGE_ANSWERED, /* out, status and type are set */
     EXCHANGE_GONE,     /* its client left while the repository works for it */
+    EXCHANGE_REFUSED,  /* one of the door's: nothing of the request is kept */
 } exchange_state;
 
 /* Owner: its connection, from the first header to the answer's last byte; of one that
@@ -45,9 +46,16 @@ typedef struct http_door {
     lane *lane;
     struct MHD_Daemon *daemon;
     layout_cache *layouts;
+    /* What takes the place of exchanges that are refused before anything is kept of
+     * them, and its answer, by refusal: an overloaded server makes none of these. */
+    exchange refused[REFUSAL_COUNT];
+    struct MHD_Response *refusals[REFUSAL_COUNT];
     bool has_resumed; /* connections that the daemon must look at again */
 } http_door;
 
+/* When an inference that came at `begun` must be done, by its headers; 0: no such
+ * time. */
+int64_t exchange_deadline(const exchange *of, int64_t begun);
 /* Answers with an error. */
 void exchange_refuse(exchange *of, int status, const char *words);
 

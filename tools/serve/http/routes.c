@@ -1,7 +1,6 @@
 /* Paths of HTTP.  SPDX-License-Identifier: Apache-2.0 */
 #include "tools/serve/http/routes.h"
 
-#include "tools/serve/batch/runner.h"
 #include "tools/serve/http/answer.h"
 #include "tools/serve/http/describe.h"
 
@@ -12,7 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { MAX_PARTS = 8, US = 1000000 };
+enum { MAX_PARTS = 8 };
 
 /* page.html, by cmake/embed_file.cmake. */
 extern const unsigned char serve_page[];
@@ -82,6 +81,16 @@ static bool has_left(const request *of) {
                : info && recv(end.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
+int64_t exchange_deadline(const exchange *of, int64_t begun) {
+    enum { MS = 1000000 };
+    int64_t until;
+    if (of->timeout_ms > (size_t)INT64_MAX / MS ||
+        __builtin_add_overflow((int64_t)of->timeout_ms * MS, begun, &until)) {
+        return 0;
+    }
+    return until;
+}
+
 static void begin_infer(exchange *of, const char *model, const char *version) {
     lane *in = of->door->lane;
     request *infer = &of->infer;
@@ -95,13 +104,10 @@ static void begin_infer(exchange *of, const char *model, const char *version) {
                         .finish = finish_infer,
                         .has_left = has_left,
                         .front = of };
-    if (of->timeout_ms < (size_t)INT64_MAX / US) {
-        request_set_parameters(infer, 0,
-                               (int64_t)of->timeout_ms * 1000 + !of->timeout_ms);
-    }
-    const char *refusal = runner_refusal(in->runner, model, version, infer->deadline);
-    if (refusal) { /* before the work of reading it */
-        exchange_refuse(of, call_status_http(CALL_FULL), refusal);
+    infer->deadline = exchange_deadline(of, infer->begun);
+    refusal why = runner_refusal(in->runner, model, version, infer->deadline);
+    if (why != REFUSAL_NONE) { /* before the work of reading it */
+        exchange_refuse(of, call_status_http(CALL_FULL), refusal_words(why));
         return;
     }
     size_t json_size = of->json_size == SIZE_MAX ? of->body.size : of->json_size;

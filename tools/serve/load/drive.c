@@ -2,7 +2,9 @@
  *
  * In the open loop requests are due at moments drawn before (exponential gaps), and
  * each is timed from when it was due: a server that stalls is charged for all requests
- * due meanwhile, also where no connection was free to carry them.
+ * due meanwhile, also where no connection was free to carry them.  A refusal that says
+ * Retry-After is heeded: its connection rests, and what is due while no other is free
+ * is held back.
  */
 #include "tools/serve/load/drive.h"
 
@@ -23,7 +25,8 @@ enum { HEAD = 16 << 10, EVENTS = 64, LINGER_SECONDS = 10 };
 typedef struct connection {
     wire wire; /* its socket -1: none */
     bool is_busy;
-    double due; /* of the request that it carries */
+    double due;   /* of the request that it carries */
+    double rests; /* until then: the server said Retry-After */
     size_t sent;
     char head[HEAD]; /* of the answer, as far as it is there */
     size_t head_size;
@@ -44,6 +47,8 @@ typedef struct loader {
     size_t busy;
     connection **idle; /* a stack of those without a request */
     size_t idle_count;
+    connection **resting; /* a ring of those that are not to be used yet */
+    size_t rest_first, rest_count;
     char buffer[32 << 10];
 } loader;
 
@@ -154,15 +159,38 @@ static void add_sample(loader *of, double seconds, int status) {
     to->samples[to->count++] = (load_sample){ seconds, status };
 }
 
+/* The connection has no request any more. */
+static void lay_aside(loader *of, connection *at) {
+    if (at->rests == 0) {
+        of->idle[of->idle_count++] = at;
+        return;
+    }
+    size_t last = (of->rest_first + of->rest_count++) % of->plan->connections;
+    of->resting[last] = at;
+}
+
+/* Connections whose rest is over may be used again. */
+static void end_rests(loader *of, double now) {
+    while (of->rest_count && of->resting[of->rest_first]->rests <= now) {
+        connection *at = of->resting[of->rest_first];
+        at->rests = 0;
+        of->idle[of->idle_count++] = at;
+        of->rest_first = (of->rest_first + 1) % of->plan->connections;
+        of->rest_count--;
+    }
+}
+
 static void finish_one(loader *of, connection *at, int status) {
     double now = clock_seconds();
     add_sample(of, now - at->due, status);
     const char *says = at->has_head ? find_field(at->head, "Connection") : NULL;
+    const char *later = at->has_head ? find_field(at->head, "Retry-After") : NULL;
     bool is_over = status == 0 || (says && strncasecmp(says, " close", 6) == 0);
     at->is_busy = at->has_head = false;
     at->head_size = 0;
+    at->rests = later && of->plan->rate > 0 ? now + atoi(later) : 0;
     of->busy--;
-    of->idle[of->idle_count++] = at;
+    lay_aside(of, at);
     if (is_over) {
         wire_close(&at->wire);
     }
@@ -210,10 +238,21 @@ static double draw_gap(loader *of) {
     return -log(unit) / of->plan->rate;
 }
 
+/* Counts the requests that are due while the server asks for a rest, and no connection
+ * is free. */
+static void hold_back(loader *of, double now) {
+    while (of->rest_count && !of->idle_count && of->due <= now && of->due < of->end) {
+        of->out->unsent++;
+        add_sample(of, 0, 0);
+        of->due += draw_gap(of);
+    }
+}
+
 /* Begins the requests that are due; false: the server takes no connection. */
 static bool begin_due(loader *of, char *words) {
     double now = clock_seconds();
     bool is_open = of->plan->rate > 0;
+    end_rests(of, now);
     while (now < of->end && of->idle_count &&
            (!is_open || (of->due <= now && of->due < of->end))) {
         connection *at = of->idle[--of->idle_count];
@@ -221,6 +260,9 @@ static bool begin_due(loader *of, char *words) {
             return false;
         }
         of->due += is_open ? draw_gap(of) : 0;
+    }
+    if (is_open) {
+        hold_back(of, now);
     }
     return true;
 }
@@ -287,7 +329,8 @@ bool load_run(const load_plan *plan, load_result *out, char words[WORDS]) {
     of.all = calloc(plan->connections, sizeof *of.all);
     of.poll = epoll_create1(EPOLL_CLOEXEC);
     of.idle = calloc(plan->connections, sizeof *of.idle);
-    bool is_good = of.all && of.poll >= 0 && of.idle;
+    of.resting = calloc(plan->connections, sizeof *of.resting);
+    bool is_good = of.all && of.poll >= 0 && of.idle && of.resting;
     for (size_t i = 0; is_good && i < plan->connections; i++) {
         of.all[i].wire.socket = -1;
         of.idle[of.idle_count++] = &of.all[plan->connections - 1 - i];
@@ -309,6 +352,7 @@ bool load_run(const load_plan *plan, load_result *out, char words[WORDS]) {
         close(of.poll);
     }
     free(of.idle);
+    free(of.resting);
     free(of.all);
     return is_good;
 }

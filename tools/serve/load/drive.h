@@ -24,7 +24,8 @@ typedef struct load_sample {
 typedef struct load_result {
     load_sample *samples; /* free() it */
     size_t count;
-    size_t unsent; /* that were due, and found no connection before the end */
+    size_t unsent; /* that were due and found no connection before the end, or were held
+                    * back as the server asked */
     double seconds;
 } load_result;
 

@@ -81,7 +81,9 @@ void load_print(const load_plan *plan, const load_result *of) {
         }
     }
     if (of->unsent) {
-        printf("  of these never sent, as no connection was free: %zu\n", of->unsent);
+        printf("  of these never sent, as no connection was free or the "
+               "server asked for a rest: %zu\n",
+               of->unsent);
     }
     fputs("milliseconds of good ones:", stdout);
     for (int i = 0; i < SHARES; i++) {
