@@ -30,6 +30,6 @@ const char ig_pipeline_place[] =
     "(decompose,infer,guards,canonicalise,fold,cse,dce)*,"
     "(channels_last,infer,guards,canonicalise,fold,cse,dce)*,pack,"
     "(dequantise,infer,guards,canonicalise,fold,cse,dce)*,"
-    "whole_bytes,resolve_shapes,sink,fuse,bufferise,order,tile_rows,prepare";
+    "whole_bytes,resolve_shapes,sink,fuse,bufferise,copies,order,tile_rows,prepare";
 const char ig_pipeline_lower[] = "lower";
 const char ig_pipeline_sanitize[] = "sanitize";

@@ -168,7 +168,7 @@ TEST(a_dlrm_in_steady_state) {
     CHECK_INT(c.copies_within + c.sets, 0);
     CHECK_INT(c.launches, 0);
     CHECK_INT(c.graph_launches, 1);
-    CHECK(c.graph_kernels <= 9);
+    CHECK_INT(c.graph_kernels, 8);
     CHECK_INT(c.waits, 1);
     CHECK_INT(c.allocations + c.pinned_allocations + c.frees + c.captures, 0);
     close_opened(&host);
@@ -233,6 +233,41 @@ static ig_status run_chain(opened *o, int64_t rows, float *out_first) {
     *out_first = rows > 0 ? *(const float *)out.data : 0;
     return IG_OK;
 }
+
+/* A graph is of the shape that it was captured for, also when another one has that
+ * shape's place.  The result's size does not tell them apart, and of rows behind a grid
+ * the last shape's are summed. */
+TEST(shapes_lose_their_places) {
+    enum { SHAPES = 11, ROWS = 256 };
+    static const char model[] = "module @m {\n"
+                                "  graph @main(%x: f32[B, 4]) -> (f32[4] \"y\") {\n"
+                                "    %0 = abs %x : f32[B, 4]\n"
+                                "    %1 = reduce %0 {op = sum, axes = [0]} : f32[4]\n"
+                                "    ret %1\n  }\n}\n";
+    static float x[SHAPES * ROWS * 4];
+    float y[4];
+    if (!cuda_open_stand_ins()) {
+        return;
+    }
+    const char *path = make(model, "cuda:sm_90a");
+    opened far = open_on(path, NULL);
+    for (int run = 0; run < 6 * SHAPES; run++) {
+        int64_t rows = ROWS * (1 + (run / 2 + run / (2 * SHAPES) * 5) % SHAPES);
+        ig_view in = { .data = x, .dtype = IG_F32, .rank = 2, .dims = { rows, 4 } };
+        ig_view out = { .data = y, .capacity = sizeof y };
+        for (int64_t i = 0; i < rows * 4; i++) {
+            x[i] = (float)-(run % 7);
+        }
+        CHECK_RUN(far, &in, 1, &out, 1);
+        for (int i = 0; i < 4; i++) {
+            CHECK_MSG(y[i] == (float)(rows * (run % 7)), "run %d of %lld rows: %g", run,
+                      (long long)rows, (double)y[i]);
+        }
+    }
+    close_opened(&far);
+    forget(path);
+}
+END_TEST
 
 static ig_status run_through(const char *path, float *out_first) {
     opened o;
@@ -455,6 +490,6 @@ TEST(sizes_that_a_run_finds) {
 END_TEST
 
 UNIT_SUITE(compiled_gpu, a_dlrm_in_steady_state,
-           shapes_alternate_and_reports_name_the_element,
+           shapes_alternate_and_reports_name_the_element, shapes_lose_their_places,
            every_call_of_the_driver_fails_once, memory_of_the_gpu,
            a_card_that_is_too_small, state_stays_on_the_gpu, sizes_that_a_run_finds)
