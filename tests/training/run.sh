@@ -7,7 +7,7 @@
 #   INGOT_CASES   folder that holds models/training (../shared)
 #   INGOT_BUILD   the build folder under test (build/release)
 #   INGOT_QUICK   1: interpreted alone
-#   INGOT_FULL    1: learning curves whole, 500 steps (100); 300 kills (10); torch and
+#   INGOT_FULL    1: learning curves of f32 whole, 500 steps (100); 300 kills (10); torch and
 #                 TorchRec load checkpoints, where the python of PATH has them
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit
@@ -40,11 +40,24 @@ check() {
     failed=$((failed + $(grep -c '^FAIL ' <<<"$log")))
 }
 
+# check_wide PREFIX: curves in double precision, all 500 steps within 1e-9 of torch's.
+check_wide() {
+    local wide case
+    wide=$(mktemp -d)
+    for case in "$cases/$1"*; do
+        /usr/bin/python3 tests/training/wide.py "$build/ingot" "$case" "$wide" >/dev/null 2>&1 ||
+            { echo "cpu: $case: no model in double precision"; failed=$((failed + 1)); }
+    done
+    INGOT_FULL=1 check cpu "$wide"/*
+    rm -r "$wide"
+}
+
 for prefix in "$@"; do
     # 100 steps of an interpreter take minutes; a checkpoint is no program; ranks meet in
     # compiled ones.
     [[ $prefix = curve_ || $prefix = ckpt_ || $prefix = ranks_ ]] || check interpret "$cases/$prefix"*
     [ "${INGOT_QUICK:-0}" = 1 ] || check cpu "$cases/$prefix"*
+    [[ $prefix = curve_* && ${INGOT_QUICK:-0} = 0 ]] && check_wide "$prefix"
 done
 # The optimizers of TorchRec, as its own cases store them, and its tutorial's losses.
 check cpu "$cases"/../torchrec/train_[aelprt]*

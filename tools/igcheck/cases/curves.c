@@ -3,6 +3,7 @@
  *
  *     CASE/case.json     kind, data, batch, steps, tables, runs, tolerance
  *     CASE/model.pt, model.onnx, model_dynamo.onnx     those that there are
+ *     CASE/model_f64.ig                                the same in double precision
  *     CASE/RUN.npz       at, loss_f64, window_mean_f64 (of 50 steps)
  *
  * Each run trains each model; INGOT_FULL=0, or no INGOT_FULL, takes its first 100 steps
@@ -25,6 +26,7 @@ typedef struct curve_case {
     json_t *json;
     const json_t *run;
     const char *file; /* of the model */
+    bool is_wide;     /* it computes in double precision */
     planted data;
     char *optimizers[CURVE_OPTIMIZERS];
     size_t optimizer_count;
@@ -114,6 +116,7 @@ static void free_optimizers(curve_case *c) {
 typedef struct batch_inputs {
     planted_batch drawn;
     int64_t *made[PLANTED_FIELDS]; /* rectangles */
+    double *wide[2];               /* dense features, labels */
     size_t made_count;
     int64_t dims[4 * PLANTED_FIELDS][2];
     size_t dims_count;
@@ -130,6 +133,20 @@ static ig_argument array_of(batch_inputs *b, const char *dtype, const void *data
                           .dims = dims,
                           .data = data,
                           .size = element * rows * (columns ? columns : 1) };
+}
+
+/* Floats of the model's precision; `which` of them. */
+static ig_argument floats_of(const curve_case *c, batch_inputs *b, size_t which,
+                             const float *data, size_t rows, size_t columns) {
+    size_t count = rows * (columns ? columns : 1);
+    if (!c->is_wide) {
+        return array_of(b, "f32", data, rows, columns);
+    }
+    b->wide[which] = need(calloc(count + 1, sizeof(double)));
+    for (size_t i = 0; i < count; i++) {
+        b->wide[which][i] = (double)data[i];
+    }
+    return array_of(b, "f64", b->wide[which], rows, columns);
 }
 
 /* One id of each field side by side. */
@@ -170,7 +187,7 @@ static bool make_input(const curve_case *c, batch_inputs *b, const char *name,
     unsigned field = 0;
     const planted_batch *d = &b->drawn;
     if (strcmp(name, "dense") == 0) {
-        *out = array_of(b, "f32", d->dense, d->count, c->data.dense);
+        *out = floats_of(c, b, 0, d->dense, d->count, c->data.dense);
     } else if (strcmp(name, "ids") == 0) {
         *out = stack_ids(c, b);
     } else if (strcmp(name, "history") == 0) {
@@ -201,8 +218,8 @@ static bool give_batch(curve_case *c, uint64_t first, size_t count, batch_inputs
             return fail_run(c, "an input of the case is not known");
         }
     }
-    c->t.with.inputs[c->t.data_count - 1] = array_of(b, "f32", b->drawn.labels, count,
-                                                     0);
+    c->t.with.inputs[c->t.data_count - 1] = floats_of(c, b, 1, b->drawn.labels, count,
+                                                      0);
     return true;
 }
 
@@ -210,6 +227,8 @@ static void free_batch(batch_inputs *b) {
     for (size_t i = 0; i < b->made_count; i++) {
         free(b->made[i]);
     }
+    free(b->wide[0]);
+    free(b->wide[1]);
     planted_batch_free(&b->drawn);
 }
 
@@ -243,10 +262,12 @@ static bool check_loss(const curve_case *c, const char *what, int64_t at, double
     return false;
 }
 
-/* Single steps where the activation is smooth, else means of 50. */
+/* Single steps in double precision or where the activation is smooth, else means of
+ * 50. */
 static bool check_losses(const curve_case *c) {
     const json_t *within = json_object_get(c->json, "tolerance");
-    const json_t *each = json_object_get(within, "loss_rel_f32");
+    const json_t *each = json_object_get(within,
+                                         c->is_wide ? "loss_rel_f64" : "loss_rel_f32");
     const ig_argument *at = stored_array(c, "at"), *want = stored_array(c, "loss_f64");
     const ig_argument *means = stored_array(c, "window_mean_f64");
     if (!at || !want || !means) {
@@ -308,12 +329,12 @@ static bool check_auc(curve_case *c) {
 
 static bool open_run(curve_case *c) {
     char *path = text_of("%s/%s", c->v->test.folder, c->file);
-    bool is_script = strstr(c->file, ".pt") != NULL;
+    bool is_onnx = strstr(c->file, ".onnx") != NULL;
     ig_import_options import = { .size = sizeof import, .keeps_weights = 1 };
     ig_module *module = NULL;
     ig_train_options how = { .size = sizeof how,
-                             .loss = is_script ? "bce_logits:=label"
-                                               : "bce_logits:logit=label",
+                             .loss = is_onnx ? "bce_logits:logit=label"
+                                             : "bce_logits:=label",
                              .optimizers = (const char *const *)c->optimizers,
                              .optimizer_count = c->optimizer_count };
     bool is_good = ig_import(c->v->context, path, &import, &module) == IG_OK &&
@@ -353,8 +374,8 @@ static bool check_run(curve_case *c) {
 }
 
 static bool check_runs(curve_case *c) {
-    static const char *const files[] = { "model.pt", "model.onnx",
-                                         "model_dynamo.onnx" };
+    static const char *const files[] = { "model.pt", "model.onnx", "model_dynamo.onnx",
+                                         "model_f64.ig" };
     json_t *run;
     size_t i;
     for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
@@ -362,6 +383,7 @@ static bool check_runs(curve_case *c) {
         bool is_there = access(path, F_OK) == 0;
         free(path);
         c->file = files[f];
+        c->is_wide = strstr(files[f], "f64") != NULL;
         json_array_foreach(json_object_get(c->json, "runs"), i, run) {
             c->run = run;
             if (is_there && !check_run(c)) {
