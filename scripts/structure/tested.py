@@ -60,7 +60,7 @@ def every_rule_is_tested(files):
     golden = [n for n in files if n.startswith("tests/golden/passes/")]
     tested = {part for n in golden for part in pathlib.Path(n).with_suffix("").parts[3:]}
     tested |= collect(tuple(files), ("tests/golden/passes/",), (".ig",),
-                      r"(?m)^# (?:rule: )?(\w+): ")
+                      r"(?m)^# ---- (\w+) ----$|^# (?:rule: )?(\w+): ")
     for source in files:
         if not source.startswith("passes/") or not source.endswith(".c"):
             continue
@@ -69,7 +69,7 @@ def every_rule_is_tested(files):
             rule = match.group(1).removeprefix("ig_")
             if rule not in tested and not code[:match.start()].endswith("define "):
                 find(source, line_of(code, match.start()),
-                     f"rule {rule} has no golden test of its name")
+                     f"rule {rule} has no golden case of its name")
 
 
 # ---- import rows ----

@@ -110,12 +110,15 @@ def ir_features(data, has_attrs=True):
 
 
 def golden_texts():
-    """The input and the expectation of each golden file, as texts of their own."""
+    """The input and the expectation of each golden case, as texts of their own."""
     for path in sorted((ROOT / "tests/golden").rglob("*.ig")):
-        parts = re.split(r"^(?=module )", path.read_text(), flags=re.M)
-        for number, part in enumerate(parts[1:]):
-            lines = [line for line in part.splitlines() if not line.startswith("#")]
-            yield f"{path.stem}_{number}.ig", ("\n".join(lines) + "\n").encode()
+        cases = re.split(r"^# ---- (\w+) ----\n", path.read_text(), flags=re.M)
+        for name, text in zip(cases[1::2], cases[2::2]):
+            parts = re.split(r"^(?=module )", text, flags=re.M)
+            for number, part in enumerate(parts[1:]):
+                lines = [line for line in part.splitlines() if not line.startswith("#")]
+                yield (f"{path.stem}_{name}_{number}.ig",
+                       ("\n".join(lines) + "\n").encode())
 
 
 # ---- the choice ----

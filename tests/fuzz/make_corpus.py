@@ -307,12 +307,19 @@ def pickles():
         yield name, b"\x03\x80\x04" + code
 
 
-ARTIFACTS = {  # golden texts whose plans have each kind of step
-    "late": "place/bufferise_late", "if": "place/bufferise_if",
-    "loop": "place/bufferise_loop", "state": "place/bufferise_state",
-    "host": "place/bufferise_shapes", "commit": "place/in_place/bufferise",
-    "prepare": "place/prepare/matrix",
+ARTIFACTS = {  # golden cases whose plans have each kind of step
+    "late": "bufferise:bufferise_late", "if": "bufferise:bufferise_if",
+    "loop": "bufferise:bufferise_loop", "state": "bufferise:bufferise_state",
+    "host": "bufferise:bufferise_shapes", "commit": "in_place:bufferise",
+    "prepare": "prepare:matrix",
 }
+
+
+def read_golden(golden):
+    """The input of a case FILE:CASE of tests/golden/passes/place."""
+    file, case = golden.split(":")
+    text = (ROOT / f"tests/golden/passes/place/{file}.ig").read_text()
+    return text.split(f"# ---- {case} ----\n", 1)[1].split("\n# expect", 1)[0].encode()
 
 
 def make_artifacts(ingot):
@@ -320,8 +327,7 @@ def make_artifacts(ingot):
                            check=True, stdout=subprocess.PIPE).stdout
     texts = {"rows": dense}
     for name, golden in ARTIFACTS.items():
-        text = (ROOT / f"tests/golden/passes/{golden}.ig").read_text()
-        texts[name] = text.split("\n# expect", 1)[0].encode() + b"\n"
+        texts[name] = read_golden(golden) + b"\n"
     made = {}
     with tempfile.TemporaryDirectory() as tmp:
         sources = {}

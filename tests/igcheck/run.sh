@@ -16,19 +16,26 @@ trap 'rm -rf "$folder"' EXIT
 passed=0
 failed=0
 
-# check NAME STATUS LAST-LINE ARGUMENT…: runs igcheck on $folder.
-check() {
-    local name=$1 status=$2 last=$3 got output
-    shift 3
-    output=$("$igcheck" "$@" "$folder" 2>&1)
-    got=$?
-    if [ "$got" = "$status" ] && [ "$(tail -n 1 <<<"$output")" = "$last" ]; then
+# report STATUS NAME: counts one check.
+report() {
+    if [ "$1" = 0 ]; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
-        echo "failed: $name: status $got, output"
-        sed 's/^/    /' <<<"$output"
+        echo "failed: $2"
     fi
+}
+
+# check NAME STATUS LAST-LINE ARGUMENT…: runs igcheck on $folder, or on a case in it.
+check() {
+    local name=$1 status=$2 last=$3 got output
+    shift 3
+    [[ "$*" == *.ig:* ]] || set -- "$@" "$folder"
+    output=$("$igcheck" "$@" 2>&1)
+    got=$?
+    [ "$got" = "$status" ] && [ "$(tail -n 1 <<<"$output")" = "$last" ]
+    report $? "$name: status $got, output
+$output"
 }
 
 module='module @m {
@@ -63,6 +70,15 @@ check "an error not expected" 1 "0 passed, 1 failed"
 put "# run:" "${module/relu %x/relu %y}"
 check "blessing an error" 0 "1 passed, 0 failed" --bless
 check "the blessed error" 0 "1 passed, 0 failed"
+put "# ---- one ----" "# run:" "$module" "# expect:" "$module" \
+    "# ---- two ----" "# run:" "$module" "# expect:" "${module/relu/neg}"
+check "two cases, one with another output" 1 "1 passed, 1 failed"
+check "a case by name" 0 "1 passed, 0 failed" "$folder/a.ig:one"
+check "a case that is not there" 1 "0 passed, 1 failed" "$folder/a.ig:three"
+check "blessing two cases" 0 "2 passed, 0 failed" --bless
+check "what was blessed of two" 0 "2 passed, 0 failed"
+grep -q '^# ---- two ----$' "$folder/a.ig"
+report $? "blessing keeps the headings"
 put "# run: nonsense" "$module" "# expect:" "$module"
 check "an unknown pass" 1 "0 passed, 1 failed"
 

@@ -168,7 +168,7 @@ adds families_exist "families.def has no family scna" ir/ops.def \
     "OP(first, $row, scna, NO_ATTRS)\n"
 adds every_pass_is_tested "pass first is in no" passes/engine/passes.def \
     'PASS(first, "nothing", 0, 0, first)\n'
-adds every_rule_is_tested "rule first has no golden" passes/canonical/view.c \
+adds every_rule_is_tested "rule first has no golden case" passes/canonical/view.c \
     'static const ig_rule more[] = { RULE(reshape, first) };\n'
 adds every_import_row_is_tested "row aten::first is in no test" \
     frontend/torch/aten/math/map.def 'OP("aten::first(Tensor self) -> Tensor", unary, 0)\n'

@@ -1,7 +1,7 @@
-/* One golden file of passes, and what its graphs are run on.
+/* One golden case of passes, and what its graphs are run on.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Beside the lines of igcheck a file may hold
+ * Beside the lines of igcheck a case may hold
  *
  *     # not run: REASON            nothing of it is run
  *     # within: NUMBER REASON      floats may differ by NUMBER times their size (and
@@ -18,6 +18,7 @@
 
 #include "tests/unit/cpu/lower_fill.h"
 #include "tests/unit/unit.h"
+#include "tools/igcheck/golden.h"
 
 #include "ir/ops.h"
 
@@ -47,21 +48,33 @@ static inline int golden_order(const FTSENT **a, const FTSENT **b) {
     return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-/* Number `wanted` of the files below tests/golden/passes, by `path`; how many there
- * are. */
-static inline int golden_find(int wanted, char *path, size_t size) {
+/* Cases from number `count` on of the file at `path`; number `wanted` is named in
+ * `name`, of `size` bytes, and `text`, which the caller frees, is its text. */
+static inline int golden_count(const char *path, int count, int wanted, char *name,
+                               size_t size, char **text) {
+    golden_file file;
+    CHECK_MSG(golden_open(&file, path), "%s cannot be read", path);
+    for (size_t i = 0; i < file.count; i++) {
+        if (count++ == wanted) {
+            snprintf(name, size, "%s:%s", path, file.cases[i].name);
+            *text = copy_text(file.cases[i].text, strlen(file.cases[i].text));
+        }
+    }
+    golden_close(&file);
+    return count;
+}
+
+/* Case number `wanted` of the files below tests/golden/passes; how many there are. */
+static inline int golden_find(int wanted, char *name, size_t size, char **text) {
     char folder[] = INGOT_SOURCE_DIR "/tests/golden/passes";
     char *folders[] = { folder, NULL };
     FTS *walk = fts_open(folders, FTS_PHYSICAL | FTS_NOCHDIR, golden_order);
     int count = 0;
     for (FTSENT *entry; walk && (entry = fts_read(walk));) {
         size_t length = entry->fts_namelen;
-        if (entry->fts_info != FTS_F || length < 4 ||
-            strcmp(entry->fts_name + length - 3, ".ig") != 0) {
-            continue;
-        }
-        if (count++ == wanted) {
-            snprintf(path, size, "%s", entry->fts_path);
+        if (entry->fts_info == FTS_F && length > 3 &&
+            strcmp(entry->fts_name + length - 3, ".ig") == 0) {
+            count = golden_count(entry->fts_path, count, wanted, name, size, text);
         }
     }
     if (walk) {
@@ -105,17 +118,9 @@ static inline void golden_take_line(golden_case *file, const char *line) {
     file->has_errors |= golden_value(line, "# expect-error:") != NULL;
 }
 
-static inline void golden_open(golden_case *file, const char *path) {
-    *file = (golden_case){ .text = NULL };
-    FILE *in = fopen(path, "rb");
-    CHECK_MSG(in, "%s cannot be read", path);
-    size_t capacity = 1 << 20;
-    file->text = malloc(capacity);
-    CHECK(file->text);
-    size_t size = fread(file->text, 1, capacity - 1, in);
-    CHECK_MSG(size < capacity - 1, "%s is too long", path);
-    fclose(in);
-    file->text[size] = '\0';
+/* Takes over `text`. */
+static inline void golden_case_read(golden_case *file, char *text) {
+    *file = (golden_case){ .text = text };
     char *expected = strstr(file->text, "\n# expect:\n");
     if (expected) {
         expected[1] = '\0';

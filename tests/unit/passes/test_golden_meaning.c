@@ -1,7 +1,7 @@
 /* Golden files mean what their input means: both graphs, run on the same values.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Each graph of a file below tests/golden/passes is interpreted as it is and as its
+ * Each graph of a case below tests/golden/passes is interpreted as it is and as its
  * pipeline leaves it, on extents and values that its name and the round's number say.
  * A plan is compiled for this machine and run.  What the input refuses (an id
  * out of range, extents that disagree) is not compared.
@@ -23,7 +23,7 @@ enum { ROUNDS = 2000, ENOUGH = 24, VALUES = 64 };
 
 typedef struct meaning {
     golden_case file;
-    char path[1024];
+    char path[1024]; /* of the file, and the case */
     ig_context *context;
     ig_module *before, *after;
     ig_module *drawn; /* the input with its extents solved: whence they are drawn */
@@ -319,8 +319,9 @@ static void check_graph(meaning *m, const ig_graph *before) {
 
 START_TEST(golden_files_mean_what_their_input_means) {
     static meaning m;
-    golden_find(_i, m.path, sizeof m.path);
-    golden_open(&m.file, m.path);
+    char *text = NULL;
+    golden_find(_i, m.path, sizeof m.path, &text);
+    golden_case_read(&m.file, text);
     if (m.file.has_errors || m.file.not_run) {
         return;
     }
@@ -337,16 +338,14 @@ START_TEST(golden_files_mean_what_their_input_means) {
 END_TEST
 
 TEST(golden_files_are_found) {
-    char path[1024];
-    CHECK(golden_find(0, path, sizeof path) > 100);
+    CHECK(golden_find(-1, NULL, 0, NULL) > 100);
 }
 END_TEST
 
 static void add_files(TCase *tcase) {
-    char path[1024];
     setenv("INGOT_PROVIDER_DIR", INGOT_BINARY_DIR, 1);
     tcase_add_loop_test(tcase, golden_files_mean_what_their_input_means, 0,
-                        golden_find(-1, path, sizeof path));
+                        golden_find(-1, NULL, 0, NULL));
 }
 
 UNIT_SUITE_WITH(golden_meaning, add_files, golden_files_are_found)

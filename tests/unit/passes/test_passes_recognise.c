@@ -13,18 +13,22 @@
 
 enum { TEXT_MAX = 1 << 16, INPUTS_MAX = 8, OUTPUTS_MAX = 4, GRAPHS_MAX = 8 };
 
-/* The module of a golden file, without what it expects. */
+/* The module of a golden case FILE:CASE, without what it expects. */
 static ig_str read_golden(const char *name) {
     static char text[TEXT_MAX];
-    char path[512];
-    snprintf(path, sizeof(path), "%s/tests/golden/passes/recognise/%s.ig",
-             INGOT_SOURCE_DIR, name);
+    char path[512], heading[128];
+    const char *colon = strchr(name, ':');
+    snprintf(path, sizeof(path), "%s/tests/golden/passes/recognise/%.*s.ig",
+             INGOT_SOURCE_DIR, (int)(colon - name), name);
+    snprintf(heading, sizeof(heading), "# ---- %s ----\n", colon + 1);
     FILE *file = fopen(path, "rb");
     CHECK_MSG(file, "%s cannot be read", path);
     text[fread(text, 1, sizeof(text) - 1, file)] = 0;
     fclose(file);
-    char *start = strstr(text, "module"), *end = strstr(text, "# expect");
-    CHECK_MSG(start && end, "%s is no golden file", path);
+    char *found = strstr(text, heading);
+    CHECK_MSG(found, "%s has no case %s", path, colon + 1);
+    char *start = strstr(found, "module"), *end = strstr(found, "# expect");
+    CHECK_MSG(start && end, "%s is no golden case", name);
     *end = 0;
     return ig_str_of(start);
 }
@@ -161,35 +165,35 @@ static void check_file(const char *file, ig_opcode code, uint32_t op_count) {
 }
 
 TEST(gelu_by_erf_computes_the_same) {
-    check_file("gelu/erf", IG_OP_gelu, 5);
+    check_file("gelu:erf", IG_OP_gelu, 5);
 }
 
 TEST(gelu_by_tanh_computes_the_same) {
-    check_file("gelu/tanh", IG_OP_gelu, 3);
+    check_file("gelu:tanh", IG_OP_gelu, 3);
 }
 
 TEST(layer_norms_compute_the_same) {
-    check_file("norm/layer_norm", IG_OP_layer_norm, 3);
+    check_file("norm:layer_norm", IG_OP_layer_norm, 3);
 }
 
 TEST(rms_norms_compute_the_same) {
-    check_file("norm/rms", IG_OP_layer_norm, 3);
+    check_file("norm:rms", IG_OP_layer_norm, 3);
 }
 
 TEST(attention_computes_the_same) {
-    check_file("attention/attention_of_products", IG_OP_attention, 3);
+    check_file("attention:attention_of_products", IG_OP_attention, 3);
 }
 
 TEST(masked_attention_computes_the_same) {
-    check_file("attention/masks", IG_OP_attention, 3);
+    check_file("attention:masks", IG_OP_attention, 3);
 }
 
 TEST(attention_with_masks_in_other_places_computes_the_same) {
-    check_file("attention/places", IG_OP_attention, 5);
+    check_file("attention:places", IG_OP_attention, 5);
 }
 
 TEST(dequantize_computes_the_same) {
-    check_file("dequantise/forms", IG_OP_dequantize, 6);
+    check_file("dequantise:forms", IG_OP_dequantize, 6);
 }
 
 UNIT_SUITE(passes_recognise, gelu_by_erf_computes_the_same,

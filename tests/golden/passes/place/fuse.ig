@@ -1,3 +1,4 @@
+# ---- fuse ----
 # fuse: a region grows from its anchor through elementwise ops; the anchor's region is joined.
 # run: fuse
 module @m {
@@ -39,5 +40,167 @@ module @m {
       yield %17
     }
     ret %12, %15
+  }
+}
+# ---- fuse_bag ----
+# fuse: a bag keeps its operands' places, the same table twice too.
+# run: fuse
+module @m {
+  weight @t : f32[10, 4] = splat(1)
+  graph @main(%a: i64[N], %ao: i64[B], %b: i64[M], %bo: i64[B]) -> (f32[B, 4], f32[B, 4]) {
+    %0, %1 = bag @t, %a, %ao, @t, %b, %bo {operands = [1, 1], pool = [sum, sum]} : f32[B, 4], f32[B, 4]
+    ret %0, %1
+  }
+}
+# expect:
+module @m {
+  weight @t : f32[10, 4] = splat(1)
+  graph @main(%a: i64[N], %ao: i64[B], %b: i64[M], %bo: i64[B]) -> (f32[B, 4], f32[B, 4]) {
+    %0, %1 = fused @t, %a, %ao, @t, %b, %bo {family = "bag"} : f32[B, 4], f32[B, 4] (%2: f32[10, 4], %3: i64[N], %4: i64[B], %5: f32[10, 4], %6: i64[M], %7: i64[B]) {
+      %8, %9 = bag %2, %3, %4, %5, %6, %7 {operands = [1, 1], pool = [sum, sum]} : f32[B, 4], f32[B, 4]
+      yield %8, %9
+    }
+    ret %0, %1
+  }
+}
+# ---- fuse_broadcasts ----
+# fuse: extents that may differ keep ops apart: one of them may be 1, which the other repeats.
+# run: fuse
+module @m {
+  graph @main(%x: f32[A], %y: f32[B]) -> (f32[bcast(A, B)]) {
+    guard eq(bcast(A, B), bcast(B, A))
+    %0 = exp %x : f32[A]
+    %1 = add %0, %y : f32[bcast(A, B)]
+    %2 = neg %1 : f32[bcast(A, B)]
+    ret %2
+  }
+  graph @products(%x: f32[A, 3], %w: f32[3, 4], %y: f32[B, 4]) -> (f32[bcast(A, B), 4]) {
+    guard eq(bcast(A, B), bcast(B, A))
+    %0 = matmul %x, %w : f32[A, 4]
+    %1 = add %0, %y : f32[bcast(A, B), 4]
+    ret %1
+  }
+}
+# expect:
+module @m {
+  graph @main(%x: f32[A], %y: f32[B]) -> (f32[bcast(A, B)]) {
+    guard eq(bcast(A, B), bcast(B, A))
+    %0 = fused %x {family = "map"} : f32[A] (%1: f32[A]) {
+      %2 = exp %1 : f32[A]
+      yield %2
+    }
+    %3 = fused %0, %y {family = "map"} : f32[bcast(A, B)] (%4: f32[A], %5: f32[B]) {
+      %6 = add %4, %5 : f32[bcast(A, B)]
+      %7 = neg %6 : f32[bcast(A, B)]
+      yield %7
+    }
+    ret %3
+  }
+  graph @products(%x: f32[A, 3], %w: f32[3, 4], %y: f32[B, 4]) -> (f32[bcast(A, B), 4]) {
+    guard eq(bcast(A, B), bcast(B, A))
+    %0 = fused %x, %w {family = "dot"} : f32[A, 4] (%1: f32[A, 3], %2: f32[3, 4]) {
+      %3 = matmul %1, %2 : f32[A, 4]
+      yield %3
+    }
+    %4 = fused %0, %y {family = "map"} : f32[bcast(A, B), 4] (%5: f32[A, 4], %6: f32[B, 4]) {
+      %7 = add %5, %6 : f32[bcast(A, B), 4]
+      yield %7
+    }
+    ret %4
+  }
+}
+# ---- fuse_together ----
+# fuse: what several ops make of a product joins it where they come together; not when one of them is wanted elsewhere.
+# run: fuse
+module @m {
+  weight @w : f32[2, 5, 16] = splat(0.5)
+  graph @main(%x: f32[B, 5], %y: f32[B, 32]) -> (f32[B, 32], f32[B, 32], f32[B, 32]) {
+    %0 = matmul_panels %x, @w {columns = 32} : f32[B, 32]
+    %1 = sigmoid %0 : f32[B, 32]
+    %2 = neg %y : f32[B, 32]
+    %3 = mul %0, %1 : f32[B, 32]
+    %4 = add %3, %2 : f32[B, 32]
+    %5 = matmul_panels %x, @w {columns = 32} : f32[B, 32]
+    %6 = sigmoid %5 : f32[B, 32]
+    %7 = mul %5, %6 : f32[B, 32]
+    ret %4, %6, %7
+  }
+}
+# expect:
+module @m {
+  weight @w : f32[2, 5, 16] = splat(0.5)
+  graph @main(%x: f32[B, 5], %y: f32[B, 32]) -> (f32[B, 32], f32[B, 32], f32[B, 32]) {
+    %0 = fused %x, @w, %y {family = "gemm"} : f32[B, 32] (%1: f32[B, 5], %2: f32[2, 5, 16], %3: f32[B, 32]) {
+      %4 = matmul_panels %1, %2 {columns = 32} : f32[B, 32]
+      %5 = sigmoid %4 : f32[B, 32]
+      %6 = mul %4, %5 : f32[B, 32]
+      %7 = neg %3 : f32[B, 32]
+      %8 = add %6, %7 : f32[B, 32]
+      yield %8
+    }
+    %9 = fused %x, @w {family = "gemm"} : f32[B, 32] (%10: f32[B, 5], %11: f32[2, 5, 16]) {
+      %12 = matmul_panels %10, %11 {columns = 32} : f32[B, 32]
+      yield %12
+    }
+    %13 = fused %9 {family = "map"} : f32[B, 32] (%14: f32[B, 32]) {
+      %15 = sigmoid %14 : f32[B, 32]
+      yield %15
+    }
+    %16 = fused %9, %13 {family = "map"} : f32[B, 32] (%17: f32[B, 32], %18: f32[B, 32]) {
+      %19 = mul %17, %18 : f32[B, 32]
+      yield %19
+    }
+    ret %0, %13, %16
+  }
+}
+# ---- fuse_users ----
+# fuse: a region that one other alone uses joins it, in however many places; one of another shape, or that two use, does not.
+# run: fuse
+module @m {
+  graph @main(%0: f32[B], %1: f32[B], %s: f32[]) -> (f32[B], f32[B], f32[B]) {
+    %2 = abs %0
+    %3 = neg %1
+    %4 = add %2, %3
+    %5 = mul %4, %2
+    %6 = sub %5, %3
+    %7 = abs %s
+    %8 = mul %6, %7
+    %9 = exp %0
+    %10 = add %9, %1
+    %11 = mul %9, %1
+    %12 = neg %10
+    ret %8, %12, %11
+  }
+}
+# expect:
+module @m {
+  graph @main(%0: f32[B], %1: f32[B], %s: f32[]) -> (f32[B], f32[B], f32[B]) {
+    %2 = fused %s {family = "map"} : f32[] (%3: f32[]) {
+      %4 = abs %3 : f32[]
+      yield %4
+    }
+    %5 = fused %1, %0, %2 {family = "map"} : f32[B] (%6: f32[B], %7: f32[B], %8: f32[]) {
+      %9 = neg %6 : f32[B]
+      %10 = abs %7 : f32[B]
+      %11 = add %10, %9 : f32[B]
+      %12 = mul %11, %10 : f32[B]
+      %13 = sub %12, %9 : f32[B]
+      %14 = mul %13, %8 : f32[B]
+      yield %14
+    }
+    %15 = fused %0 {family = "map"} : f32[B] (%16: f32[B]) {
+      %17 = exp %16 : f32[B]
+      yield %17
+    }
+    %18 = fused %15, %1 {family = "map"} : f32[B] (%19: f32[B], %20: f32[B]) {
+      %21 = mul %19, %20 : f32[B]
+      yield %21
+    }
+    %22 = fused %15, %1 {family = "map"} : f32[B] (%23: f32[B], %24: f32[B]) {
+      %25 = add %23, %24 : f32[B]
+      %26 = neg %25 : f32[B]
+      yield %26
+    }
+    ret %5, %22, %18
   }
 }

@@ -1,3 +1,4 @@
+# ---- resolve_shapes ----
 # resolve_shapes: repeats and axes that the model computes become symbols that are bound.
 # run: resolve_shapes
 # then: fuse,bufferise,lower
@@ -35,5 +36,68 @@ module @m {
     %9 = reduce %8 {axes = [1, 3]} : f32[kept, kept2]
     %10 = reshape %9 {to = [n3]} : f32[n3]
     ret %4, %10
+  }
+}
+# ---- resolve_shapes_slice ----
+# resolve_shapes: a slice by symbols; computed steps gather each axis.
+# run: resolve_shapes
+# then: fuse,bufferise,lower
+module @m {
+  graph @main(%x: f32[A, 3], %s: i64[1], %e: i64[1], %axes: i64[1], %steps: i64[1]) -> (f32[n, 3] "o", f32[n2, n3] "p") {
+    %0 = slice %x, %s, %e : f32[n, 3]
+    %1 = slice %x, %s, %e, %axes, %steps : f32[n2, n3]
+    ret %0, %1
+  }
+}
+# expect:
+module @m {
+  symbol n {origin = "an extent that the model computes"}
+  symbol n2 {origin = "an extent that the model computes"}
+  symbol n3 {origin = "an extent that the model computes"}
+  symbol start {origin = "a number that the model computes"}
+  symbol start2 {origin = "a number that the model computes"}
+  symbol extent {origin = "a number that the model computes"}
+  symbol start3 {origin = "a number that the model computes"}
+  symbol start4 {origin = "a number that the model computes"}
+  graph @main(
+      %x: f32[A, 3],
+      %s: i64[1],
+      %e: i64[1],
+      %axes: i64[1],
+      %steps: i64[1]) -> (f32[n, 3] "o", f32[n2, n3] "p") {
+    %0 = dims {values = [A, 3]} : i64[2]
+    %1 = dims {values = [0]} : i64[1]
+    %2 = dims {values = [1]} : i64[1]
+    %3 = measure %0, %s, %e, %1, %2 {function = "slice_bounds", params = [2, 1]} : i64[6]
+    bind %3 {symbols = [start, start2, n, extent]}
+    %4 = slice %x {starts = [start, start2], sizes = [n, 3]} : f32[n, 3]
+    %5 = dims {values = [A, 3]} : i64[2]
+    %6 = measure %5, %s, %e, %axes, %steps {function = "slice_bounds", params = [2, 1]} : i64[6]
+    bind %6 {symbols = [start3, start4, n2, n3]}
+    %7 = const {value = 0} : i64[]
+    %8 = const {value = 1} : i64[]
+    %9 = dims {values = [n2]} : i64[1]
+    %10 = reshape %9 {to = []} : i64[]
+    %11 = range %7, %10, %8 : i64[n2]
+    %12 = slice %6 {starts = [4], sizes = [1]} : i64[1]
+    %13 = reshape %12 {to = []} : i64[]
+    %14 = mul %11, %13 : i64[n2]
+    %15 = slice %6 {starts = [0], sizes = [1]} : i64[1]
+    %16 = reshape %15 {to = []} : i64[]
+    %17 = add %14, %16 : i64[n2]
+    %18 = gather %x, %17 {axis = 0, negative = error} : f32[n2, 3]
+    %19 = const {value = 0} : i64[]
+    %20 = const {value = 1} : i64[]
+    %21 = dims {values = [n3]} : i64[1]
+    %22 = reshape %21 {to = []} : i64[]
+    %23 = range %19, %22, %20 : i64[n3]
+    %24 = slice %6 {starts = [5], sizes = [1]} : i64[1]
+    %25 = reshape %24 {to = []} : i64[]
+    %26 = mul %23, %25 : i64[n3]
+    %27 = slice %6 {starts = [1], sizes = [1]} : i64[1]
+    %28 = reshape %27 {to = []} : i64[]
+    %29 = add %26, %28 : i64[n3]
+    %30 = gather %18, %29 {axis = 1, negative = error} : f32[n2, n3]
+    ret %4, %30
   }
 }

@@ -1,0 +1,669 @@
+# ---- branch_extents ----
+# branch_extents: on the side of one number of an extent the other side's extents are of that number too; others stay.
+# run: branch_extents
+
+module @m {
+  symbol L
+  symbol n {origin = "an extent in which two branches differ"}
+  symbol n2 {origin = "an extent in which two branches differ"}
+  graph @main(%x: i64[L]) -> (i64[n], i64[n2]) {
+    %0 = dims {values = [L], scalar} : i64[]
+    %1 = const {value = 0} : i64[]
+    %2 = gt %0, %1 : bool[]
+    %3, %4 = if %2 : i64[n], i64[n2] {
+      %5 = const {value = [0]} : i64[1]
+      %6 = concat %5, %x {axis = 0} : i64[L + 1]
+      yield %6, %6
+    } else {
+      %7 = const {value = [0]} : i64[1]
+      %8 = const {value = [0, 1]} : i64[2]
+      yield %7, %8
+    }
+    ret %3, %4
+  }
+}
+# expect:
+module @m {
+  symbol n2 {origin = "an extent in which two branches differ"}
+  graph @main(%x: i64[L]) -> (i64[L + 1], i64[n2]) {
+    %0 = dims {values = [L], scalar} : i64[]
+    %1 = const {value = 0} : i64[]
+    %2 = gt %0, %1 : bool[]
+    %3, %4 = if %2 : i64[L + 1], i64[n2] {
+      %5 = const {value = [0]} : i64[1]
+      %6 = concat %5, %x {axis = 0} : i64[L + 1]
+      yield %6, %6
+    } else {
+      %7 = const {value = [0]} : i64[1]
+      %8 = const {value = [0, 1]} : i64[2]
+      %9 = expand %7 {to = [L + 1]} : i64[L + 1]
+      yield %9, %8
+    }
+    ret %3, %4
+  }
+}
+# ---- cse ----
+# cse: computes equal things once. Operands of an op that commutes may be exchanged; types must be equal.
+# run: cse
+module @m {
+  graph @main(%x: f32[B], %y: f32[B], %s: i64[1], %t: f32[N]) -> (f32[B], f32[B], f32[P], f32[Q], f32[Q]) {
+    %0 = add %x, %y
+    %1 = add %y, %x
+    %2 = sub %x, %y
+    %3 = sub %y, %x
+    %4 = const {value = [1, 2]} : f32[2]
+    %5 = const {value = [1, 2]} : f32[2]
+    %6 = const {value = [1, -2]} : f32[2]
+    %7 = mul %0, %1
+    %8 = mul %2, %3
+    %9 = reshape %t, %s : f32[P]
+    %10 = reshape %t, %s : f32[Q]
+    %11 = reshape %t, %s : f32[Q]
+    guard eq(B, N) "one"
+    guard eq(B, N) "the same"
+    guard le(B, N) "another"
+    ret %7, %8, %9, %10, %11
+  }
+}
+# expect:
+module @m {
+  graph @main(%x: f32[B], %y: f32[B], %s: i64[1], %t: f32[N]) -> (f32[B], f32[B], f32[P], f32[Q], f32[Q]) {
+    %0 = add %x, %y : f32[B]
+    %1 = sub %x, %y : f32[B]
+    %2 = sub %y, %x : f32[B]
+    %3 = const {value = [1, 2]} : f32[2]
+    %4 = const {value = [1, -2]} : f32[2]
+    %5 = mul %0, %0 : f32[B]
+    %6 = mul %1, %2 : f32[B]
+    %7 = reshape %t, %s : f32[P]
+    %8 = reshape %t, %s : f32[Q]
+    guard eq(B, N) "one"
+    guard le(B, N) "another"
+    ret %5, %6, %7, %8, %8
+  }
+}
+# ---- cse_scopes ----
+# cse: what stands in a block around is known inside; what stands in one branch is not known in the other, nor behind.
+# run: cse
+module @m {
+  graph @main(%c: bool[], %x: f32[B]) -> (f32[B], f32[B], f32[B]) {
+    %0 = relu %x
+    %1 = if %c : f32[B] {
+      %2 = relu %x
+      %3 = neg %2
+      yield %3
+    } else {
+      %4 = neg %0
+      guard eq(B, 4) "four"
+      yield %4
+    }
+    %5 = neg %0
+    %6 = if %c : f32[B] {
+      %7 = neg %0
+      yield %7
+    } else {
+      guard eq(B, 4) "four"
+      yield %x
+    }
+    ret %1, %5, %6
+  }
+}
+# expect:
+module @m {
+  graph @main(%c: bool[], %x: f32[B]) -> (f32[B], f32[B], f32[B]) {
+    %0 = relu %x : f32[B]
+    %1 = if %c : f32[B] {
+      %2 = neg %0 : f32[B]
+      yield %2
+    } else {
+      %3 = neg %0 : f32[B]
+      guard eq(B, 4) "four"
+      yield %3
+    }
+    %4 = neg %0 : f32[B]
+    %5 = if %c : f32[B] {
+      yield %4
+    } else {
+      guard eq(B, 4) "four"
+      yield %x
+    }
+    ret %1, %4, %5
+  }
+}
+# ---- dce ----
+# dce: removes ops that nobody needs, in bodies too; guards stay, and what holds them.
+# run: dce
+module @m {
+  graph @main(%c: bool[], %x: f32[B], %y: f32[B]) -> (f32[B]) {
+    %0 = relu %x
+    %1 = neg %0
+    %2 = if %c : f32[B] {
+      %3 = abs %x
+      %4 = neg %x
+      yield %4
+    } else {
+      yield %x
+    }
+    %5 = if %c : f32[B] {
+      %6 = abs %x
+      guard eq(B, 4) "four"
+      yield %6
+    } else {
+      yield %x
+    }
+    %7 = div %x, %y
+    guard le(1, B) "not empty"
+    ret %y
+  }
+}
+# expect:
+module @m {
+  graph @main(%c: bool[], %x: f32[B], %y: f32[B]) -> (f32[B]) {
+    %0 = if %c : f32[B] {
+      %1 = abs %x : f32[B]
+      guard eq(B, 4) "four"
+      yield %1
+    } else {
+      yield %x
+    }
+    guard le(1, B) "not empty"
+    ret %y
+  }
+}
+# ---- dce_bind ----
+# dce: a bind goes, and what computes its number, when nothing mentions the symbol.
+# run: dce
+module @m {
+  graph @main(%x: f32[N], %s: i64[3]) -> (f32[min(N, n)]) {
+    %0 = slice %s {starts = [0], sizes = [1]} : i64[1]
+    bind %0 {symbols = [n]}
+    %1 = slice %s {starts = [1], sizes = [1]} : i64[1]
+    bind %1 {symbols = [k]}
+    %2 = slice %s {starts = [2], sizes = [1]} : i64[1]
+    bind %2 {symbols = [m]}
+    %3 = slice %x {starts = [0], sizes = [min(N, m)]} : f32[min(N, m)]
+    %4 = slice %x {starts = [0], sizes = [min(N, n)]} : f32[min(N, n)]
+    ret %4
+  }
+}
+# expect:
+module @m {
+  graph @main(%x: f32[N], %s: i64[3]) -> (f32[min(N, n)]) {
+    %0 = slice %s {starts = [0], sizes = [1]} : i64[1]
+    bind %0 {symbols = [n]}
+    %1 = slice %x {starts = [0], sizes = [min(N, n)]} : f32[min(N, n)]
+    ret %1
+  }
+}
+# ---- dce_symbols ----
+# dce: an op that defines a symbol stays while something mentions it; the second reshape defines one that nothing mentions.
+# run: dce
+module @m {
+  graph @main(%x: f32[N], %s: i64[1], %y: f32[B]) -> (i64[1], f32[B]) {
+    %0 = reshape %x, %s : f32[T]
+    %1 = reshape %x, %s : f32[U]
+    %2 = dims {values = [T]}
+    %3 = dims {values = [U]}
+    %4 = expand %y {to = [B]}
+    ret %2, %4
+  }
+}
+# expect:
+module @m {
+  graph @main(%x: f32[N], %s: i64[1], %y: f32[B]) -> (i64[1], f32[B]) {
+    %0 = reshape %x, %s : f32[T]
+    %1 = dims {values = [T]} : i64[1]
+    %2 = expand %y {to = [B]} : f32[B]
+    ret %1, %2
+  }
+}
+# ---- fold_branches ----
+# fold: works in bodies.
+# run: fold,dce
+module @m {
+  graph @main(%c: bool[], %x: f32[B]) -> (i64[1]) {
+    %0 = if %c : i64[1] {
+      %1 = shape %x
+      %2 = add %1, %1
+      yield %2
+    } else {
+      %3 = const {value = [1]} : i64[1]
+      %4 = neg %3
+      yield %4
+    }
+    ret %0
+  }
+}
+# expect:
+module @m {
+  graph @main(%c: bool[], %x: f32[B]) -> (i64[1]) {
+    %0 = if %c : i64[1] {
+      %1 = dims {values = [2*B]} : i64[1]
+      yield %1
+    } else {
+      %2 = const {value = [-1]} : i64[1]
+      yield %2
+    }
+    ret %0
+  }
+}
+# ---- fold_constants ----
+# fold: ops on constants are evaluated; what cannot be is left for the run to report.
+# run: fold,dce
+# not run: one id is always out of range
+module @m {
+  weight @w : f32[2] = [-1.5, -7]
+  graph @main(%x: f32[2]) -> (f32[2], f32[2, 2], i64[], f32[2], bool[2]) {
+    %0 = const {value = [1, 2]} : f32[2]
+    %1 = const {value = [3, 4]} : f32[2]
+    %2 = add %0, %1
+    %3 = reshape %2 {to = [2, 1]}
+    %4 = mul %3, %0
+    %5 = const {value = [7, 8]} : i64[2]
+    %6 = const {value = 9} : i64[]
+    %7 = gather %5, %6 {axis = 0}
+    %8 = neg @w
+    %9 = lt %0, %8
+    %10 = add %x, %2
+    ret %8, %4, %7, %10, %9
+  }
+}
+# expect:
+module @m {
+  weight @w : f32[2] = [-1.5, -7]
+  graph @main(%x: f32[2]) -> (f32[2], f32[2, 2], i64[], f32[2], bool[2]) {
+    %0 = const {value = [4, 6]} : f32[2]
+    %1 = const {value = [4, 8, 6, 12]} : f32[2, 2]
+    %2 = const {value = [7, 8]} : i64[2]
+    %3 = const {value = 9} : i64[]
+    %4 = gather %2, %3 {axis = 0} : i64[]
+    %5 = const {value = [1.5, 7]} : f32[2]
+    %6 = const {value = [true, true]} : bool[2]
+    %7 = add %x, %0 : f32[2]
+    ret %5, %1, %4, %7, %6
+  }
+}
+# ---- fold_limits ----
+# fold: results of more than 64 KiB are not folded.
+# run: fold,dce
+module @m {
+  graph @main() -> (f32[2, 3], f32[128, 129]) {
+    %0 = const {value = 1.5} : f32[]
+    %1 = expand %0 {to = [2, 3]}
+    %2 = expand %0 {to = [128, 129]}
+    ret %1, %2
+  }
+}
+# expect:
+module @m {
+  graph @main() -> (f32[2, 3], f32[128, 129]) {
+    %0 = const {value = 1.5} : f32[]
+    %1 = const {value = [1.5, 1.5, 1.5, 1.5, 1.5, 1.5]} : f32[2, 3]
+    %2 = expand %0 {to = [128, 129]} : f32[128, 129]
+    ret %1, %2
+  }
+}
+# ---- fold_shapes ----
+# fold: shapes become dim expressions, and numbers where they are known.
+# run: fold,dce
+module @m {
+  graph @main(%x: f32[B, 13], %y: f32[3, 4]) -> (i64[2], i64[1], i64[], f32[2, 6], bool[], i32[1], i64[2]) {
+    %0 = shape %x
+    %1 = const {value = [2, 1]} : i64[2]
+    %2 = mul %0, %1
+    %3 = const {value = [1]} : i64[1]
+    %4 = gather %0, %3 {axis = 0}
+    %5 = size %x
+    %6 = const {value = 2} : i64[]
+    %7 = size %y
+    %8 = div %7, %6
+    %9 = reshape %6 {to = [1]}
+    %10 = reshape %8 {to = [1]}
+    %11 = concat %9, %10 {axis = 0}
+    %12 = reshape %y, %11
+    %13 = eq %7, %8
+    %14 = cast %4 {to = i32}
+    %15 = add %2, %0
+    ret %2, %4, %5, %12, %13, %14, %15
+  }
+}
+# expect:
+module @m {
+  graph @main(%x: f32[B, 13], %y: f32[3, 4]) -> (i64[2], i64[1], i64[], f32[2, 6], bool[], i32[1], i64[2]) {
+    %0 = dims {values = [2*B, 13]} : i64[2]
+    %1 = const {value = [13]} : i64[1]
+    %2 = dims {values = [13*B], scalar} : i64[]
+    %3 = const {value = [2, 6]} : i64[2]
+    %4 = reshape %y, %3 : f32[2, 6]
+    %5 = const {value = false} : bool[]
+    %6 = const {value = [13]} : i32[1]
+    %7 = dims {values = [3*B, 26]} : i64[2]
+    ret %0, %1, %2, %4, %5, %6, %7
+  }
+}
+# ---- fold_symbols ----
+# What a symbol that an op defined turns out to be is said everywhere.
+# run: fold,canonicalise,dce
+module @m {
+  graph @main(%x: f32[4, 6], %y: f32[B, 6]) -> (i64[1], f32[T], f32[B, U]) {
+    %0 = const {value = [3]} : i64[1]
+    %1 = const {value = [8]} : i64[1]
+    %2 = mul %0, %1
+    %3 = reshape %x, %2 : f32[T]
+    %4 = relu %3 : f32[T]
+    %5 = dims {values = [2*T]}
+    guard le(T, 24) "small"
+    %6 = shape %y
+    %7 = const {value = [0]} : i64[1]
+    %8 = gather %6, %7 {axis = 0}
+    %9 = const {value = [-1]} : i64[1]
+    %10 = concat %8, %9 {axis = 0}
+    %11 = reshape %y, %10 : f32[B, U]
+    ret %5, %4, %11
+  }
+}
+# expect:
+module @m {
+  graph @main(%x: f32[4, 6], %y: f32[B, 6]) -> (i64[1], f32[24], f32[B, 6]) {
+    %0 = reshape %x {to = [24]} : f32[24]
+    %1 = relu %0 : f32[24]
+    %2 = dims {values = [48]} : i64[1]
+    guard le(24, 24) "small"
+    ret %2, %1, %y
+  }
+}
+# ---- guards ----
+# guards: takes away guards that are proved; in a branch one that never holds stays.
+# run: guards
+module @m {
+  graph @main(%c: bool[], %x: f32[A, B]) -> () {
+    guard eq(2*A, A + A) "proved"
+    guard le(A, A + B) "proved"
+    guard eq(A, B) "stays"
+    if %c {
+      guard eq(3, 4) "never, but perhaps never reached"
+      guard eq(4, 4) "proved"
+      yield
+    } else {
+      yield
+    }
+    ret
+  }
+}
+# expect:
+module @m {
+  graph @main(%c: bool[], %x: f32[A, B]) {
+    guard eq(A, B) "stays"
+    if %c {
+      guard eq(3, 4) "never, but perhaps never reached"
+      yield
+    } else {
+      yield
+    }
+    ret
+  }
+}
+# ---- infer ----
+# infer: every value gets the most precise type that its operands allow.
+# run: infer
+module @m {
+  graph @main(%x: f32[4, 3], %y: f32[B, 3]) -> (f32[N, 3], f32[M, L], f32[C, 3]) {
+    %0 = relu %x : f32[N, 3]
+    %1 = neg %0 : f32[M, L]
+    %2 = add %y, %1 : f32[C, 3]
+    ret %0, %1, %2
+  }
+}
+# expect:
+module @m {
+  graph @main(%x: f32[4, 3], %y: f32[B, 3]) -> (f32[4, 3], f32[4, 3], f32[4, 3]) {
+    %0 = relu %x : f32[4, 3]
+    %1 = neg %0 : f32[4, 3]
+    %2 = add %y, %1 : f32[4, 3]
+    ret %0, %1, %2
+  }
+}
+# ---- infer_if ----
+# infer: an if has the type on which its branches agree; what does not fit in a branch stays.
+# run: infer
+module @m {
+  graph @main(%c: bool[], %x: f32[4], %y: f32[N], %z: f32[5]) -> (f32[A], f32[C]) {
+    %0 = if %c : f32[A] {
+      %1 = relu %x
+      yield %1
+    } else {
+      %2 = neg %x : f32[D]
+      yield %2
+    }
+    %3 = if %c : f32[C] {
+      yield %x
+    } else {
+      yield %y
+    }
+    ret %0, %3
+  }
+}
+# expect:
+module @m {
+  graph @main(%c: bool[], %x: f32[4], %y: f32[N], %z: f32[5]) -> (f32[4], f32[C]) {
+    %0 = if %c : f32[4] {
+      %1 = relu %x : f32[4]
+      yield %1
+    } else {
+      %2 = neg %x : f32[4]
+      yield %2
+    }
+    %3 = if %c : f32[C] {
+      yield %x
+    } else {
+      yield %y
+    }
+    ret %0, %3
+  }
+}
+# ---- open_weights ----
+# open_weights: parameters become arguments in front of states; equal ones stay apart.
+# run: open_weights,fold,cse,dce
+# not run: it takes more arguments
+module @m {
+  weight @b0 : f32[4] = splat(0) {parameter}
+  weight @b1 : f32[4] = splat(0) {parameter}
+  weight @k : f32[4] = splat(0)
+  weight @s : i64[] = 0
+  graph @main(%x: f32[B, 4], %s: i64[] = @s) -> (f32[B, 4] "y", i64[]) as forward(x: tensor) -> tensor {
+    %0 = add %x, @b0 : f32[B, 4]
+    %1 = relu %0 : f32[B, 4]
+    %2 = add %1, @b1 : f32[B, 4]
+    %3 = add %2, @k : f32[B, 4]
+    %4 = add %3, @b0 : f32[B, 4]
+    ret %4, %s
+  }
+}
+# expect:
+module @m {
+  weight @b0 : f32[4] = splat(0) {parameter}
+  weight @b1 : f32[4] = splat(0) {parameter}
+  weight @k : f32[4] = splat(0)
+  weight @s : i64[] = 0
+  graph @main(%x: f32[B, 4], %b0: f32[4] {opened}, %b1: f32[4] {opened}, %s: i64[] = @s) -> (f32[B, 4] "y", i64[])
+      as forward(x: tensor, b0: tensor, b1: tensor) -> tensor {
+    %0 = add %x, %b0 : f32[B, 4]
+    %1 = relu %0 : f32[B, 4]
+    %2 = add %1, %b1 : f32[B, 4]
+    %3 = add %2, @k : f32[B, 4]
+    %4 = add %3, %b0 : f32[B, 4]
+    ret %4, %s
+  }
+}
+# ---- sink ----
+# sink: elementwise ops behind a product's reshape go in front of it, with what feeds them alone; a view of other strides stays.
+# run: sink,dce
+module @m {
+  weight @w : f32[1, 5, 16] = splat(0.5)
+  weight @b : f32[16] = splat(0.25)
+  graph @main(%x: f32[3*B, 5], %y: f32[B, 3, 16], %z: f32[B, 16, 3], %p: f32[3, 16]) -> (f32[B, 3, 16], f32[B, 3, 16], f32[B, 3, 16]) {
+    %0 = matmul_panels %x, @w {columns = 16} : f32[3*B, 16]
+    %1 = reshape %0 {to = [B, 3, 16]} : f32[B, 3, 16]
+    %2 = add %1, @b : f32[B, 3, 16]
+    %3 = const {value = 2} : f32[]
+    %4 = mul %y, %3 : f32[B, 3, 16]
+    %5 = mul %2, %4 : f32[B, 3, 16]
+    %6 = transpose %z {perm = [0, 2, 1]} : f32[B, 3, 16]
+    %7 = add %5, %6 : f32[B, 3, 16]
+    %8 = add %5, %p : f32[B, 3, 16]
+    ret %5, %7, %8
+  }
+}
+# expect:
+module @m {
+  weight @w : f32[1, 5, 16] = splat(0.5)
+  weight @b : f32[16] = splat(0.25)
+  graph @main(%x: f32[3*B, 5], %y: f32[B, 3, 16], %z: f32[B, 16, 3], %p: f32[3, 16]) -> (f32[B, 3, 16], f32[B, 3, 16], f32[B, 3, 16]) {
+    %0 = matmul_panels %x, @w {columns = 16} : f32[3*B, 16]
+    %1 = add %0, @b : f32[3*B, 16]
+    %2 = const {value = 2} : f32[]
+    %3 = reshape %y {to = [3*B, 16]} : f32[3*B, 16]
+    %4 = mul %3, %2 : f32[3*B, 16]
+    %5 = mul %1, %4 : f32[3*B, 16]
+    %6 = reshape %5 {to = [B, 3, 16]} : f32[B, 3, 16]
+    %7 = transpose %z {perm = [0, 2, 1]} : f32[B, 3, 16]
+    %8 = add %6, %7 : f32[B, 3, 16]
+    %9 = add %6, %p : f32[B, 3, 16]
+    ret %6, %8, %9
+  }
+}
+# ---- unify ----
+# unify: what entry guards equate becomes one symbol; what is no input's dim keeps its guard.
+# run: unify
+module @m {
+  graph @main(%x: f32[B, 13], %off: i64[B_1], %c: f32[K]) -> (f32[B, 13], i64[B_1], f32[K]) {
+    guard eq(B, B_1) "x and off disagree on the batch"
+    guard eq(K, 8)
+    guard eq(B, 2*K)
+    ret %x, %off, %c
+  }
+}
+# expect:
+module @m {
+  graph @main(%x: f32[16, 13], %off: i64[16], %c: f32[8]) -> (f32[16, 13], i64[16], f32[8]) {
+    ret %x, %off, %c
+  }
+}
+# ---- unify_binds ----
+# unify: an extent that is a multiple is known to be one; of two binds of one value the first is left.
+# run: unify
+module @m {
+  graph @main(%x: f32[L], %s: i64[1]) -> (f32[min(L, n)], f32[min(L, n2)], f32[floor(L / 6)]) {
+    guard eq(L, 2*floor(L / 2)) "pairs"
+    guard eq(12*floor(L / 3), 4*L) "of three"
+    bind %s {symbols = [n]}
+    bind %s {symbols = [n2]}
+    %0 = slice %x {starts = [0], sizes = [min(L, n)]} : f32[min(L, n)]
+    %1 = slice %x {starts = [0], sizes = [min(L, n2)]} : f32[min(L, n2)]
+    %2 = slice %x {starts = [0], sizes = [floor(L / 6)]} : f32[floor(L / 6)]
+    ret %0, %1, %2
+  }
+}
+# expect:
+module @m {
+  symbol L {multiple = 6}
+  graph @main(%x: f32[L], %s: i64[1]) -> (f32[min(L, n)], f32[min(L, n)], f32[exact(L / 6)]) {
+    bind %s {symbols = [n]}
+    %0 = slice %x {starts = [0], sizes = [min(L, n)]} : f32[min(L, n)]
+    %1 = slice %x {starts = [0], sizes = [min(L, n)]} : f32[min(L, n)]
+    %2 = slice %x {starts = [0], sizes = [exact(L / 6)]} : f32[exact(L / 6)]
+    ret %0, %1, %2
+  }
+}
+# ---- unify_facts ----
+# unify: one symbol in place of two has what is known of both.
+# run: unify
+module @m {
+  symbol A {min = 1, max = 90}
+  symbol B {max = 60}
+  symbol C {min = 2, max = 70}
+  graph @main(%x: f32[A], %y: f32[B], %z: f32[C]) -> (f32[A], f32[B], f32[C]) {
+    guard eq(A, B)
+    guard eq(C, B)
+    ret %x, %y, %z
+  }
+}
+# expect:
+module @m {
+  symbol A {min = 2, max = 60}
+  graph @main(%x: f32[A], %y: f32[A], %z: f32[A]) -> (f32[A], f32[A], f32[A]) {
+    ret %x, %y, %z
+  }
+}
+# ---- unify_range ----
+# unify: a symbol never becomes a number that it may not be: the guard is left, which the run reports.
+# run: unify
+# not run: its guards contradict what its symbols may be
+module @m {
+  symbol A {max = 7}
+  symbol B {min = 3}
+  symbol C {multiple = 4}
+  symbol D {min = 2, max = 9}
+  graph @above(%x: f32[A]) -> (f32[A]) {
+    guard eq(A, 8)
+    ret %x
+  }
+  graph @below(%x: f32[B]) -> (f32[B]) {
+    guard eq(B, 2)
+    ret %x
+  }
+  graph @between(%x: f32[C]) -> (f32[C]) {
+    guard eq(C, 6)
+    ret %x
+  }
+  graph @within(%x: f32[D]) -> (f32[D]) {
+    guard eq(D, 9)
+    ret %x
+  }
+}
+# expect:
+module @m {
+  symbol A {max = 7}
+  symbol B {min = 3}
+  symbol C {multiple = 4}
+  graph @above(%x: f32[A]) -> (f32[A]) {
+    guard eq(A, 8)
+    ret %x
+  }
+  graph @below(%x: f32[B]) -> (f32[B]) {
+    guard eq(B, 2)
+    ret %x
+  }
+  graph @between(%x: f32[C]) -> (f32[C]) {
+    guard eq(C, 6)
+    ret %x
+  }
+  graph @within(%x: f32[9]) -> (f32[9]) {
+    ret %x
+  }
+}
+# ---- unify_sums ----
+# unify: an extent that is another one and a number is written so, and one that is at least a number is known to be; a maximum is no sum.
+# run: unify
+module @m {
+  graph @main(%off: i64[C], %x: f32[B, 2], %y: f32[D], %z: f32[max(0, E - 1)], %e: f32[E]) -> (i64[C], f32[B, 2], f32[D], f32[max(0, E - 1)]) {
+    guard eq(C - 1, B) "offsets of the batch"
+    guard eq(2*D, B) "twice as many"
+    guard eq(max(0, B - 4), D) "no sum"
+    guard le(1, E) "at least one"
+    ret %off, %x, %y, %z
+  }
+}
+# expect:
+module @m {
+  symbol E {min = 1}
+  graph @main(
+      %off: i64[2*D + 1],
+      %x: f32[2*D, 2],
+      %y: f32[D],
+      %z: f32[E - 1],
+      %e: f32[E]) -> (i64[2*D + 1], f32[2*D, 2], f32[D], f32[E - 1]) {
+    guard eq(max(0, 2*D - 4), D) "no sum"
+    ret %off, %x, %y, %z
+  }
+}

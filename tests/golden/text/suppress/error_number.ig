@@ -1,9 +1,0 @@
-# Each box has a score.
-# run: infer
-module @boxes {
-  graph @main(%x: f32[B, 7, 4], %y: f32[B, C, 8], %s: f32[], %m: i64[]) -> (i64[B, C, 8]) {
-    %0, %1 = suppress %x, %y, %s, %m : i64[B, C, 8], i64[B, C]
-    ret %0
-  }
-}
-# expect-error: 5:14: operand 1 is f32[B, C, 8], expected its extent 2 to equal 7, the number of boxes
