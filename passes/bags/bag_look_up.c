@@ -17,6 +17,9 @@ static ig_dim width_of(const ig_type *type) {
 
 /* A view that keeps rows whole. */
 static ig_value *before_view(const ig_op *op) {
+    if (op->code != IG_OP_reshape && op->code != IG_OP_cast) {
+        return NULL; /* it may have no operands at all */
+    }
     ig_value *x = op->operands[0].value;
     const ig_type *from = x->type, *to = op->results[0].type;
     bool is_view = op->code == IG_OP_reshape && from->rank > 0 && to->rank > 0 &&
