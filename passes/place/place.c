@@ -81,14 +81,18 @@ ig_place *ig_place_transpose(ig_arena *arena, const ig_place *place,
     return out;
 }
 
-/* Where a slice begins along an axis.  One of no elements may begin after the last; of
- * several such axes only the first (`ends`) does, or the offset would leave the
- * buffer. */
+/* Where a slice begins along an axis.  One of no elements may begin after the last, or
+ * backwards before the first, which becomes 0; of several such axes only the first
+ * (`ends`) begins after the last, or the offset would leave the buffer. */
 static ig_dim place_start(ig_module *module, ig_dim start, ig_dim size, bool *ends) {
     int64_t min, max;
     ig_dim_range(module, size, &min, &max);
     if (ig_dim_is(start, 0) || min > 0) {
         return start;
+    }
+    ig_dim_range(module, start, &min, &max);
+    if (min < 0) {
+        start = ig_dim_max(module, start, ig_dim_of(0));
     }
     bool is_second = *ends;
     *ends = true;

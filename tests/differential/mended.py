@@ -36,6 +36,19 @@ case("slice_backwards_by_inputs", 13,
      [count(2), i64(-5), i64(-9), i64(-1)], [count(9), i64(-1), i64(-20), i64(-3)],
      [count(0), i64(3), i64(-20), i64(-1)])
 
+case("slice_backwards_of_a_part_without_elements", 17,
+     "float[A] x, int64[1] s, float y -> float[N] z",
+     """e = Constant<value_ints = [99]>()
+     b = Constant<value_ints = [0]>()
+     o = Constant<value_ints = [1]>()
+     l = Constant<value_ints = [-1]>()
+     t = Constant<value_ints = [-3]>()
+     w = Constant<value = bool[0] {}>()
+     u = Slice(x, s, e)
+     v = Slice(u, b, o, l, t)
+     z = Where(w, v, y)""",
+     [count(2), i64(2), f32(5, shape=())], [count(2), i64(0), f32(5, shape=())])
+
 case("slice_behind_the_end_of_two_axes", 13, "float[A, B, C] x, float[N, M] by -> "
      "float[D, E, C] y, float[P, Q, C] z",
      """s = Constant<value_ints = [9, 9]>()

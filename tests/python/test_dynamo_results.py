@@ -66,6 +66,15 @@ class Results(unittest.TestCase):
                 with self.assertRaisesRegex(ingot.InvalidError, "singular"):
                     compiled(-torch.ones(3, 3))
 
+    def test_decomposed_graph_with_a_constant_of_its_own(self):
+        def function(x):
+            x = x.clone()
+            x.unfold(-1, 2, 2).index_fill_(0, torch.tensor([0, 2]), -1)
+            return x
+
+        for dynamic in (False, True):
+            self.check(function, (torch.randn(3, 4),), dynamic=dynamic)
+
     def test_complex_results_after_a_break(self):
         def function(x):
             y = torch.fft.rfft(x)

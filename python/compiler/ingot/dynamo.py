@@ -216,6 +216,7 @@ def _decompose(module, error):
         return None
     values = [mode.from_tensor(v, static_shapes=True) if isinstance(v, torch.Tensor)
               and not isinstance(v, FakeTensor) else v for v in values]
+    module.recompile()  # constants have become arguments
     with mode, enable_python_dispatcher(), torch.no_grad():
         return make_fx(module, decomposition_table=table, tracing_mode="real")(*values)
 

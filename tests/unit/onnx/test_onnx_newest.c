@@ -52,8 +52,8 @@ static void scatter_rows(int64_t first) {
     const int64_t two[] = { 2, 2 };
     Onnx__NodeProto *node = begin(24, "TensorScatter", "x,fresh,first", "y");
     onnx_attr_i(&model, node, "axis", 1);
-    onnx_initializer(&model, onnx_tensor(&model, "fresh", ONNX_F32, 2, two,
-                                         FLOATS(7, 8, 9, 6)));
+    onnx_initializer(
+        &model, onnx_tensor(&model, "fresh", ONNX_F32, 2, two, FLOATS(7, 8, 9, 6)));
     onnx_ints(&model, "first", 2, INTS(0, first));
 }
 
@@ -83,8 +83,18 @@ TEST(nothing_has_no_largest_element) {
 }
 END_TEST
 
+TEST(no_integers_have_no_mean) {
+    Onnx__NodeProto *node = begin(13, "Cast", "x", "i");
+    onnx_attr_i(&model, node, "to", ONNX_I64);
+    node = onnx_node(&model, "ReduceMean", "i", "y");
+    onnx_attr_i(&model, node, "keepdims", 0);
+    expect_stop("y", 0, "(ReduceMean) of 'i': the mean of no integers is not defined");
+    end();
+}
+END_TEST
+
 UNIT_SUITE(onnx_newest, attention_sees_a_window, nothing_has_no_largest_element,
-           rows_are_scattered_into_the_cache_alone,
+           no_integers_have_no_mean, rows_are_scattered_into_the_cache_alone,
            lengths_of_reversed_sequences_are_within_them,
            modulo_of_floats_has_the_sign_of_the_divisor_since_28,
            space_to_depth_keeps_channels_together)

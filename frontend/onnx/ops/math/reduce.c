@@ -15,20 +15,37 @@ static bool is_bag(const ig_onnx_node *node) {
     return node->builder->block->parent || ig_def(x, IG_OP_gather);
 }
 
+static bool is_reduced(const ig_type *x, const ig_ints *axes, uint32_t axis) {
+    bool is_one = axes->count == 0;
+    for (uint32_t i = 0; i < axes->count; i++) {
+        is_one |= axes->items[i] == axis || axes->items[i] + x->rank == axis;
+    }
+    return is_one;
+}
+
 static bool may_be_empty(const ig_onnx_node *node, const ig_ints *axes) {
     const ig_type *x = node->inputs[0]->type;
     for (uint32_t d = 0; d < x->rank; d++) {
         int64_t min, max;
-        bool is_reduced = axes->count == 0;
-        for (uint32_t i = 0; i < axes->count; i++) {
-            is_reduced |= axes->items[i] == d || axes->items[i] + x->rank == d;
-        }
         ig_dim_range(node->e->module, x->dims[d], &min, &max);
-        if (is_reduced && min < 1) {
+        if (is_reduced(x, axes, d) && min < 1) {
             return true;
         }
     }
     return false;
+}
+
+/* The mean of no integers is no integer, where the result has elements. */
+static void guard_mean(const ig_onnx_node *node, const ig_ints *axes) {
+    const ig_type *x = node->inputs[0]->type;
+    ig_module *module = node->e->module;
+    ig_dim count = ig_dim_of(1), lines = ig_dim_of(1);
+    for (uint32_t d = 0; d < x->rank; d++) {
+        ig_dim *of = is_reduced(x, axes, d) ? &count : &lines;
+        *of = ig_dim_mul(module, *of, x->dims[d]);
+    }
+    ig_expr_guard_less_equal(node->e, ig_dim_min(module, ig_dim_of(1), lines), count,
+                             "the mean of no integers is not defined");
 }
 
 ig_status ig_onnx_import_reduce(ig_onnx_node *node) {
@@ -46,7 +63,12 @@ ig_status ig_onnx_import_reduce(ig_onnx_node *node) {
     attrs.axes = ig_onnx_axes(node, "axes", 1, x->type->rank);
     attrs.axes.items = attrs.axes.count ? attrs.axes.items : NULL; /* none: all */
     bool is_noop = attrs.noop_if_empty && !attrs.axes.count;
-    attrs.empty_zero = is_mean && !is_noop && may_be_empty(node, &attrs.axes);
+    bool may_be_none = attrs.op == IG_REDUCE_mean && !is_noop &&
+                       may_be_empty(node, &attrs.axes);
+    attrs.empty_zero = is_mean && may_be_none;
+    if (may_be_none && !is_mean && ig_dtypes[x->type->dtype].class != IG_FLOAT) {
+        guard_mean(node, &attrs.axes);
+    }
     return ig_onnx_give(node, ig_build_reduce(node->e, x, NULL, attrs));
 }
 
