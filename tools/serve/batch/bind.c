@@ -148,6 +148,9 @@ bool bind_inputs(request *of, const served *to) {
     for (size_t i = 0; i < of->input_count; i++) {
         const tensor *given = &of->inputs[i];
         size_t port = find_port(to->inputs, to->input_count, given->name, i);
+        if (port == to->input_count && to->config.then) {
+            continue; /* the next model's */
+        }
         if (port == to->input_count) {
             return request_fail(of, CALL_INVALID, "model '%s' has no input '%.100s'",
                                 to->name, given->name);
@@ -188,7 +191,7 @@ static void drop_repeated(request *of) {
 }
 
 bool check_outputs(request *of, const served *to) {
-    for (size_t i = 0; i < of->output_count; i++) {
+    for (size_t i = 0; i < of->output_count && served_answers(to); i++) {
         if (find_port(to->outputs, to->output_count, of->outputs[i].name, i) ==
             to->output_count) {
             return request_fail(of, CALL_INVALID, "model '%s' has no output '%.100s'",
@@ -226,15 +229,16 @@ static bool write_texts(request *of, const ig_view *from, size_t count, tensor *
 }
 
 bool give_results(request *of, const served *to, const ig_view *views) {
-    size_t count = of->output_count ? of->output_count : to->output_count;
+    bool is_picked = of->output_count && served_answers(to);
+    size_t count = is_picked ? of->output_count : to->output_count;
     tensor *results = pool_take_array(&of->memory, count + 1, sizeof *results);
     if (!results) {
         return request_fail(of, CALL_FULL, "memory for outputs ran out");
     }
     for (size_t i = 0; i < count; i++) {
-        size_t port = of->output_count ? find_port(to->outputs, to->output_count,
-                                                   of->outputs[i].name, i)
-                                       : i;
+        size_t port = is_picked ? find_port(to->outputs, to->output_count,
+                                            of->outputs[i].name, i)
+                                : i;
         const ig_view *view = &views[port];
         int64_t size = ig_view_bytes(view);
         results[i] = (tensor){ .name = to->outputs[port].name,
@@ -251,6 +255,31 @@ bool give_results(request *of, const served *to, const ig_view *views) {
     }
     of->results = results;
     of->result_count = count;
-    of->number = to->number;
+    of->number = of->step ? of->number : to->number;
+    return true;
+}
+
+bool pick_results(request *of) {
+    tensor *picked = request_take(of, (of->output_count + 1) * sizeof *picked);
+    if (!picked) {
+        return request_fail(of, CALL_FULL, "memory for outputs ran out");
+    }
+    for (size_t i = 0; i < of->output_count; i++) {
+        size_t k = 0;
+        while (k < of->result_count &&
+               strcmp(of->results[k].name, of->outputs[i].name) != 0) {
+            k++;
+        }
+        if (k == of->result_count) {
+            return request_fail(of, CALL_INVALID,
+                                "the script of model '%.100s' gives no output '%.100s'",
+                                of->model, of->outputs[i].name);
+        }
+        picked[i] = of->results[k];
+    }
+    if (of->output_count) {
+        of->results = picked;
+        of->result_count = of->output_count;
+    }
     return true;
 }

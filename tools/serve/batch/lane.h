@@ -37,7 +37,6 @@ typedef struct lane {
     struct profiler *profiler;    /* whose they are */
 } lane;
 
-int64_t clock_now(void);
 /* Live, and will take requests. */
 bool lane_is_ready(const lane *of);
 

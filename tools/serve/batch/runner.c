@@ -1,8 +1,8 @@
 /* Running requests.  SPDX-License-Identifier: Apache-2.0 */
 #include "tools/serve/batch/runner.h"
 
-#include "tools/serve/batch/bind.h"
 #include "tools/serve/batch/shared.h"
+#include "tools/serve/batch/steps.h"
 #include "tools/serve/model/join.h"
 #include "tools/serve/model/log.h"
 
@@ -25,12 +25,6 @@ struct runner {
     size_t output_room;
 };
 
-int64_t clock_now(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * 1000000000LL + now.tv_nsec;
-}
-
 bool lane_is_ready(const lane *of) {
     return !of->is_draining && repository_is_ready(of->repository);
 }
@@ -52,16 +46,6 @@ void runner_destroy(runner *of) {
 }
 
 /* ---- what waits ---- */
-
-static bool measure_rows(request *what) {
-    const served *to = what->served;
-    int64_t max = to->config.has_max_batch_size ? to->config.max_batch_size : 0;
-    what->rows = to->max_batch_size ? join_rows(to, what) : -1;
-    return max == 0 || what->rows <= max ||
-           request_fail(what, CALL_INVALID,
-                        "%lld rows, more than the max_batch_size of model '%s', %lld",
-                        (long long)what->rows, to->name, (long long)max);
-}
 
 const char *refusal_words(refusal why) {
     static const char *const words[REFUSAL_COUNT] = {
@@ -166,8 +150,7 @@ static bool prepare_request(runner *of, request *what) {
         return refuse_request(what, REFUSAL_LATE);
     }
     return join_queue(what) && read_shared_inputs(what, of->lane->regions) &&
-           bind_inputs(what, what->served) && check_outputs(what, what->served) &&
-           measure_rows(what);
+           step_begin(what, of->lane);
 }
 
 /* After all urgent ones, and after those to be finished before it. */
@@ -432,12 +415,12 @@ static bool run_alone(runner *of, request *what, int64_t begin, served **out_ran
                             model->name, served_error(model, of->lane->number));
     }
     give_shadow(of, model, what->views, outputs);
-    return give_results(what, model, outputs) &&
-           write_shared_results(what, of->lane->regions);
+    return step_end(what, of->lane, outputs);
 }
 
-/* A run's results are there until the next run, so each is finished before it. */
-static void run_each(runner *of, const batch *all) {
+/* A run's results are there until the next run, so each is finished before it, unless
+ * another model goes on with copies of them. */
+static void run_each(runner *of, const batch *all, bool goes_on) {
     for (size_t i = 0; i < all->count; i++) {
         request *what = all->all[i];
         served *ran = NULL;
@@ -446,7 +429,11 @@ static void run_each(runner *of, const batch *all) {
             run_alone(of, what, begin, &ran);
             count_request(of, what, begin, clock_now());
         }
-        finish_request(what, ran);
+        if (!goes_on) {
+            finish_request(what, ran);
+        } else if (ran) {
+            served_release(ran);
+        }
     }
 }
 
@@ -463,9 +450,7 @@ static void take_apart(runner *of, const batch *all, int64_t begin) {
         }
         first += what->rows;
         tell_rows(what, model);
-        if (give_results(what, model, parts)) {
-            write_shared_results(what, of->lane->regions);
-        }
+        step_end(what, of->lane, parts);
         count_request(of, what, begin, end);
     }
 }
@@ -539,18 +524,50 @@ static void leave_out_late(runner *of, const batch *all, batch *out) {
     }
 }
 
+static void run_next(runner *of, const batch *all);
+
 static void run_batch(runner *of, const batch *all) {
     batch good;
     leave_out_late(of, all, &good);
+    served *ran = good.count ? good.all[0]->served : NULL;
+    bool goes_on = ran && ran->config.then;
     /* Where one of them makes the run fail, the others are not to suffer. */
-    if (good.count < 2 || !run_joined(of, &good)) {
-        run_each(of, all);
+    bool is_joined = good.count >= 2 && run_joined(of, &good);
+    if (!is_joined) {
+        run_each(of, all, goes_on);
+    }
+    if (goes_on) {
+        if (is_joined) {
+            served_release(ran);
+        }
+        run_next(of, all);
+    }
+    if (goes_on || !is_joined) {
         return;
     }
-    served *ran = good.all[0]->served;
     for (size_t i = 0; i < all->count; i++) {
         finish_request(all->all[i], i + 1 == all->count ? ran : NULL);
     }
+}
+
+/* Gives the next model of a chain the requests of a batch, in their order, so that
+ * those of one stream stay in order; those that fit are a batch again. */
+static void run_next(runner *of, const batch *all) {
+    batch group = { .count = 0 };
+    for (size_t i = 0; i < all->count; i++) {
+        request *what = all->all[i];
+        if (what->status == CALL_OK) {
+            release_version(what);
+            step_next(what, of->lane);
+        }
+        if (group.count && !may_join(&group, group.all[0], what)) {
+            run_batch(of, &group);
+            group = (batch){ .count = 0 };
+        }
+        group.all[group.count++] = what;
+        group.rows += what->rows > 0 ? what->rows : 0;
+    }
+    run_batch(of, &group);
 }
 
 /* What waits beyond this turn keeps its version, which the next catalog may lack. */

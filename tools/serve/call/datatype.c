@@ -48,6 +48,15 @@ ig_dtype_code datatype_find(const char *name) {
     return (ig_dtype_code)0;
 }
 
+ig_dtype_code datatype_find_config(const char *name) {
+    for (size_t row = 0; row < ROWS; row++) {
+        if (strcmp(rows[row].config_name, name) == 0) {
+            return rows[row].dtype;
+        }
+    }
+    return (ig_dtype_code)0;
+}
+
 int datatype_config_number(ig_dtype_code dtype) {
     size_t row = find_row(dtype);
     return row < ROWS ? rows[row].config_number : 0;

@@ -15,6 +15,8 @@ ig_dtype_code datatype_find(const char *name);
 int datatype_config_number(ig_dtype_code dtype);
 /* "TYPE_FP32"; NULL: none. */
 const char *datatype_config_name(ig_dtype_code dtype);
+/* 0: no such type. */
+ig_dtype_code datatype_find_config(const char *name);
 /* Bytes of an element on the wire; 0: BYTES, whose elements say how long they are. */
 size_t datatype_size(ig_dtype_code dtype);
 

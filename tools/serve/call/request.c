@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <time.h>
 
 bool request_fail(request *of, call_status status, const char *format, ...) {
     char text[1024];
@@ -26,6 +27,18 @@ int64_t count_elements(const int64_t *dims, uint32_t rank) {
         }
     }
     return count;
+}
+
+int64_t clock_now(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
+void *request_take(request *of, size_t size) {
+    enum { SLACK = 4096 };
+    of->memory.limit += 2 * size + SLACK;
+    return pool_take(&of->memory, size ? size : 1);
 }
 
 void request_set_parameters(request *of, int64_t priority, int64_t microseconds) {

@@ -59,7 +59,9 @@ typedef struct request {
     const char *words;     /* why not; the pool's, or a constant */
     const tensor *results; /* as many as outputs, in their order */
     size_t result_count;
-    int64_t number;    /* of the version that answered */
+    int64_t number;    /* of the version that answered, the first of a chain */
+    uint32_t step;     /* models of the chain before the one that it is at */
+    size_t made_count; /* of the results those that such a model made, the first ones */
     row_counts stored; /* of the run; ids 0: no table is in a store */
     const void *order; /* those of one order are finished in order; NULL: whenever */
     /* Of whoever runs it. */
@@ -85,5 +87,10 @@ bool request_fail(request *of, call_status status, const char *format, ...)
 void request_set_parameters(request *of, int64_t priority, int64_t microseconds);
 /* Elements of a shape; -1: an extent is negative, or there are more than fit. */
 int64_t count_elements(const int64_t *dims, uint32_t rank);
+/* ns of the monotonic clock, which deadlines are told in. */
+int64_t clock_now(void);
+/* Memory of the request for tensors that a script or a model has made,
+ * beyond the limit of its client's bytes; NULL: the server has none left. */
+void *request_take(request *of, size_t size);
 
 #endif

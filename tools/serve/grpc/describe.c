@@ -77,10 +77,12 @@ bool tell_model(bytes *to, pool *memory, const catalog *list, const served *of) 
             return false;
         }
     }
-    message.n_inputs = of->input_count;
-    message.n_outputs = of->output_count;
-    return list_ports(memory, of->inputs, of->input_count, &message.inputs) &&
-           list_ports(memory, of->outputs, of->output_count, &message.outputs) &&
+    message.n_inputs = of->shown_input_count;
+    message.n_outputs = of->shown_output_count;
+    return list_ports(memory, of->shown_inputs, of->shown_input_count,
+                      &message.inputs) &&
+           list_ports(memory, of->shown_outputs, of->shown_output_count,
+                      &message.outputs) &&
            message_write(to, &message.base);
 }
 
@@ -94,22 +96,22 @@ bool tell_config(bytes *to, pool *memory, const served *of) {
     config.platform = (char *)of->platform;
     config.backend = "ingot";
     config.max_batch_size = (int32_t)of->config.max_batch_size;
-    config.n_input = of->input_count;
-    config.n_output = of->output_count;
-    Oip__ConfigInput *inputs = take_messages(memory, of->input_count, sizeof *inputs,
-                                             &config.input);
-    Oip__ConfigOutput *outputs = take_messages(memory, of->output_count,
+    config.n_input = of->shown_input_count;
+    config.n_output = of->shown_output_count;
+    Oip__ConfigInput *inputs = take_messages(memory, of->shown_input_count,
+                                             sizeof *inputs, &config.input);
+    Oip__ConfigOutput *outputs = take_messages(memory, of->shown_output_count,
                                                sizeof *outputs, &config.output);
-    for (size_t i = 0; inputs && i < of->input_count; i++) {
-        const ig_port *port = &of->inputs[i];
+    for (size_t i = 0; inputs && i < of->shown_input_count; i++) {
+        const ig_port *port = &of->shown_inputs[i];
         oip__config_input__init(&inputs[i]);
         inputs[i].name = (char *)port->name;
         inputs[i].data_type = datatype_config_number(port->dtype);
         inputs[i].n_dims = port->rank > batch ? port->rank - batch : 0;
         inputs[i].dims = (int64_t *)port->dims + batch;
     }
-    for (size_t i = 0; outputs && i < of->output_count; i++) {
-        const ig_port *port = &of->outputs[i];
+    for (size_t i = 0; outputs && i < of->shown_output_count; i++) {
+        const ig_port *port = &of->shown_outputs[i];
         oip__config_output__init(&outputs[i]);
         outputs[i].name = (char *)port->name;
         outputs[i].data_type = datatype_config_number(port->dtype);

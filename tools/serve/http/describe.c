@@ -56,9 +56,9 @@ void describe_model(bytes *to, const catalog *list, const served *of) {
         }
     }
     put_format(to, "],\"platform\":\"%s\",\"inputs\":", of->platform);
-    put_ports(to, of->inputs, of->input_count);
+    put_ports(to, of->shown_inputs, of->shown_input_count);
     put_text(to, ",\"outputs\":");
-    put_ports(to, of->outputs, of->output_count);
+    put_ports(to, of->shown_outputs, of->shown_output_count);
     put_text(to, "}");
 }
 
@@ -83,9 +83,9 @@ void describe_config(bytes *to, const served *of) {
     put_format(to, ",\"platform\":\"%s\",\"backend\":\"ingot\",\"max_batch_size\":%lld",
                of->platform, (long long)of->config.max_batch_size);
     put_text(to, ",\"input\":");
-    put_config_ports(to, of->inputs, of->input_count, has_batch);
+    put_config_ports(to, of->shown_inputs, of->shown_input_count, has_batch);
     put_text(to, ",\"output\":");
-    put_config_ports(to, of->outputs, of->output_count, has_batch);
+    put_config_ports(to, of->shown_outputs, of->shown_output_count, has_batch);
     if (of->max_batch_size) {
         put_format(to, ",\"dynamic_batching\":{\"max_queue_delay_microseconds\":%lld}",
                    (long long)of->config.queue_delay / 1000);

@@ -196,6 +196,30 @@ static bool read_shadow(const json_t *root, model_config *out, char *words) {
     return read_number(from, "version", INT64_MAX, &out->shadow, words);
 }
 
+/* "ingot": { "script": "around.lua", "script_instructions": n, "script_memory": MB,
+ * "then": "ranker" } */
+static bool read_steps(const json_t *root, model_config *out, char *words) {
+    enum { MB = 1 << 20, MILLION = 1000000 };
+    const json_t *ours = json_object_get(root, "ingot");
+    int64_t instructions = 10 * MILLION, memory = 64;
+    if (!read_text(ours, "script", &out->script, words) ||
+        !read_text(ours, "then", &out->then, words) ||
+        !read_number(ours, "script_instructions", INT64_MAX, &instructions, words) ||
+        !read_number(ours, "script_memory", 1 << 20, &memory, words)) {
+        return false;
+    }
+    if (out->script && (!*out->script || strchr(out->script, '/'))) {
+        return refuse_config(words, "ingot.script is not the name of a file beside "
+                                    "config.json");
+    }
+    if (instructions == 0 || memory == 0) {
+        return refuse_config(words, "a script with no instructions or memory");
+    }
+    out->script_instructions = (uint64_t)instructions;
+    out->script_memory = (uint64_t)memory * MB;
+    return true;
+}
+
 bool config_read(model_config *out, const char *text, size_t size, char words[WORDS]) {
     *out = (model_config){ .newest = 1 };
     json_error_t error;
@@ -212,7 +236,8 @@ bool config_read(model_config *out, const char *text, size_t size, char words[WO
            read_ports(out->json, "output", &out->outputs, &out->output_count, words) &&
            read_text(out->json, "default_model_filename", &out->file, words) &&
            read_compiling(out->json, out, words) &&
-           read_stores(out->json, out, words) && read_shadow(out->json, out, words);
+           read_stores(out->json, out, words) && read_shadow(out->json, out, words) &&
+           read_steps(out->json, out, words);
 }
 
 void config_free(model_config *of) {
@@ -220,6 +245,7 @@ void config_free(model_config *of) {
     free(of->inputs);
     free(of->outputs);
     free(of->statements);
+    free(of->script_path);
     json_decref(of->json);
     *of = (model_config){ 0 };
 }

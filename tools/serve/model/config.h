@@ -5,7 +5,8 @@
  *       "version_policy": { "latest": { "num_versions": 2 } },
  *       "dynamic_batching": { "max_queue_delay_microseconds": 500 },
  *       "input": [ { "name": "dense", "data_type": "TYPE_FP32", "dims": [ 13 ] } ],
- *       "ingot": { "inputs": [ "x=f32[B,13]" ], "entry": "forward" } }
+ *       "ingot": { "inputs": [ "x=f32[B,13]" ], "entry": "forward",
+ *                  "script": "around.lua", "then": "ranker" } }
  *
  * Inputs and outputs that it names are held against the program's; fields that this
  * server does not know are stepped over, as Triton's own backends do with each other's.
@@ -56,6 +57,10 @@ typedef struct model_config {
     size_t row_memory;     /* bytes for rows of all tables; 0: the default */
     int64_t shadow;        /* a version that is held against the answers; 0: none */
     double shadow_share;   /* of the runs */
+    const char *script;    /* a file of Lua beside config.json, or NULL */
+    char *script_path;     /* its path, set by the repository */
+    uint64_t script_instructions, script_memory; /* of a call; bytes of a loop */
+    const char *then; /* the model that takes what this one gives, or NULL */
 } model_config;
 
 /* Reads it from text; `size` 0: all defaults.  False: the words name the error and its

@@ -104,14 +104,18 @@ static void find_file(const char *folder, const char *wanted, found_version *out
     }
 }
 
-/* The file that config.json names in place of model.*; a broken one is told later. */
-static char *name_file(const found_model *model) {
+/* The file that config.json names in place of model.*, and the stamp of its script; a
+ * broken config is told later. */
+static char *name_file(const char *folder, const found_model *model,
+                       stamp *out_script) {
     model_config config;
-    char words[WORDS];
+    char words[WORDS], path[PATH_SIZE];
     char *file = NULL;
     if (model->config &&
         config_read(&config, model->config, model->config_size, words)) {
         file = config.file && !strchr(config.file, '/') ? strdup(config.file) : NULL;
+        write_path(path, "%s/%s", folder, config.script ? config.script : "");
+        stamp_file(path, out_script);
     }
     if (model->config) {
         config_free(&config);
@@ -137,16 +141,18 @@ static void read_model_folder(const char *folder, const char *name, found_list *
     if (!model || !(model->name = strdup(name))) {
         out->count -= model ? 1 : 0;
     } else {
-        stamp config = { 0 };
+        stamp config = { 0 }, script = { 0 };
         read_config_file(folder, model, &config);
-        char *file = name_file(model);
+        char *file = name_file(folder, model, &script);
         for (struct dirent *entry; at && (entry = readdir(at));) {
             int64_t number = read_version(entry->d_name);
             found_version *version = number ? grow_list(&model->versions, &model->count,
                                                         sizeof *version)
                                             : NULL;
             if (version) {
-                *version = (found_version){ .number = number, .config = config };
+                *version = (found_version){ .number = number,
+                                            .config = config,
+                                            .script = script };
                 find_file(folder, file, version);
             }
         }

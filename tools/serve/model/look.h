@@ -13,7 +13,7 @@ typedef struct stamp {
 typedef struct found_version {
     int64_t number;
     char *path; /* of its model file; NULL: there is none */
-    stamp model, config;
+    stamp model, config, script;
 } found_version;
 
 typedef struct found_model {

@@ -118,6 +118,28 @@ static bool is_mapped(const model_config *config, const char *path) {
     return config->is_trusted && suffix && strcmp(suffix, ".ingot") == 0;
 }
 
+/* Finds the config's script: beside config.json, in the folder of the folder
+ * of the model's file. */
+static bool place_script(model_config *of, const found_version *version, char *words) {
+    const char *path = version->path, *end = path + strlen(path);
+    char number[24];
+    if (!of->script) {
+        return true;
+    }
+    snprintf(number, sizeof number, "/%lld/", (long long)version->number);
+    for (int i = 0; i < 2 && end; i++) {
+        end = memrchr(path, '/', (size_t)(end - path));
+    }
+    if (!end || strncmp(end, number, strlen(number)) != 0 ||
+        asprintf(&of->script_path, "%.*s/%s", (int)(end - path), path, of->script) <
+            0) {
+        of->script_path = NULL;
+        snprintf(words, WORDS, "ingot.script: a model without a folder has no scripts");
+        return false;
+    }
+    return true;
+}
+
 /* Makes the program that a slot should serve; on failure its reason says why, and the
  * old one stays. */
 static bool make_version(repository *of, slot *at, const found_model *model,
@@ -129,6 +151,7 @@ static bool make_version(repository *of, slot *at, const found_model *model,
     at->is_tried = true;
     at->model = version->model;
     at->config = version->config;
+    at->script = version->script;
     if (model->reason) {
         snprintf(at->reason, WORDS, "%.*s", WORDS - 1, model->reason);
         return false;
@@ -140,6 +163,8 @@ static bool make_version(repository *of, slot *at, const found_model *model,
         memcpy(at->reason, words, WORDS);
     } else if (!version->path) {
         snprintf(at->reason, WORDS, "no model file: model.ingot, .onnx, .pt or .pt2");
+    } else if (!place_script(&config, version, at->reason)) {
+        made = NULL;
     } else if (is_mapped(&config, version->path)) {
         made = served_open(at->name, at->number, version->path, &config,
                            &of->options.runs, at->reason);
@@ -176,7 +201,8 @@ static bool is_wanted(const repository *of, const char *name) {
 /* Did the slot last try another state of the files? */
 static bool has_changed(const slot *at, const found_version *version) {
     return !at->is_tried || !stamps_equal(&at->model, &version->model) ||
-           !stamps_equal(&at->config, &version->config);
+           !stamps_equal(&at->config, &version->config) ||
+           !stamps_equal(&at->script, &version->script);
 }
 
 /* Makes the new versions of a model; `is_asked`: also what failed before.  Whether

@@ -103,13 +103,60 @@ static bool ports_agree(const config_port *said, size_t said_count,
     return true;
 }
 
-static bool agrees_with_config(const served *of, char *words) {
+/* Ports as the config has them, of a model that a script stands before or after. */
+static bool tell_ports(const config_port *said, size_t count, bool has_batch,
+                       ig_port **out, char *words) {
+    *out = calloc(count + 1, sizeof **out);
+    for (size_t i = 0; *out && i < count; i++) {
+        uint32_t first = has_batch ? 1 : 0;
+        ig_port *to = &(*out)[i];
+        *to = (ig_port){ .name = said[i].name,
+                         .type = said[i].data_type,
+                         .dtype = datatype_find_config(said[i].data_type),
+                         .rank = said[i].rank + first };
+        if (!to->dtype || to->rank > IG_MAX_RANK) {
+            return refuse_model(words, "config.json: '%s' has no type that there is",
+                                said[i].name);
+        }
+        to->dims[0] = -1;
+        memcpy(to->dims + first, said[i].dims, said[i].rank * sizeof *said[i].dims);
+    }
+    return *out || refuse_model(words, "memory ran out");
+}
+
+/* The config's facts about ports are the program's, or those of what stands between it
+ * and clients. */
+static bool take_config_ports(served *of, char *words) {
     const model_config *said = &of->config;
     bool has_batch = said->max_batch_size > 0;
-    return ports_agree(said->inputs, said->input_count, of->inputs, of->input_count,
-                       has_batch, words) &&
-           ports_agree(said->outputs, said->output_count, of->outputs, of->output_count,
-                       has_batch, words);
+    bool has_own_inputs = said->input_count &&
+                          (said->then || script_has(of->script, SCRIPT_PRE)),
+         has_own_outputs = said->output_count && !served_answers(of);
+    of->shown_input_count = has_own_inputs ? said->input_count : of->input_count;
+    of->shown_output_count = has_own_outputs ? said->output_count : of->output_count;
+    of->shown_inputs = has_own_inputs ? NULL : of->inputs;
+    of->shown_outputs = has_own_outputs ? NULL : of->outputs;
+    bool is_good = has_own_inputs
+                       ? tell_ports(said->inputs, said->input_count, has_batch,
+                                    &of->shown_inputs, words)
+                       : ports_agree(said->inputs, said->input_count, of->inputs,
+                                     of->input_count, has_batch, words);
+    return is_good && (has_own_outputs
+                           ? tell_ports(said->outputs, said->output_count, has_batch,
+                                        &of->shown_outputs, words)
+                           : ports_agree(said->outputs, said->output_count, of->outputs,
+                                         of->output_count, has_batch, words));
+}
+
+static bool open_script(served *of, char *words) {
+    if (of->config.script) {
+        of->script = script_open(&of->config, of->loop_count, words);
+    }
+    return !of->config.script || of->script;
+}
+
+bool served_answers(const served *of) {
+    return !of->config.then && !script_has(of->script, SCRIPT_POST);
 }
 
 /* ---- sessions ---- */
@@ -239,8 +286,8 @@ served *served_open(const char *name, int64_t number, const char *path,
     of->platform = "ingot";
     if (!of->name || !open_program(of, path, words) || !copy_ports(of, words) ||
         !have_names(of->inputs, of->input_count, words) ||
-        !have_names(of->outputs, of->output_count, words) ||
-        !agrees_with_config(of, words) || !open_counts(of, words) ||
+        !have_names(of->outputs, of->output_count, words) || !open_script(of, words) ||
+        !take_config_ports(of, words) || !open_counts(of, words) ||
         !open_runs(of, how, path, words)) {
         served_close(of);
         return NULL;
@@ -259,11 +306,14 @@ void served_close(served *of) {
     }
     guest_close(of->guest);
     stored_close(of->stored);
+    script_close(of->script);
     shadow_close(of->shadow);
     ig_program_close(of->program);
     config_free(&of->config);
     free(of->sessions);
     free(of->counts);
+    free(of->shown_inputs == of->inputs ? NULL : of->shown_inputs);
+    free(of->shown_outputs == of->outputs ? NULL : of->shown_outputs);
     free(of->inputs);
     free(of->outputs);
     free(of->name);

@@ -10,6 +10,7 @@
 
 #include "tools/serve/guest/guest.h"
 #include "tools/serve/model/config.h"
+#include "tools/serve/model/script.h"
 #include "tools/serve/model/shadow.h"
 #include "tools/serve/model/statistics.h"
 #include "tools/serve/model/stored.h"
@@ -24,10 +25,15 @@ typedef struct served {
     ig_program *program;
     ig_port *inputs, *outputs; /* the program's */
     size_t input_count, output_count;
+    /* Ports that clients see: the same, or the config's where a script or another model
+     * comes between. */
+    ig_port *shown_inputs, *shown_outputs;
+    size_t shown_input_count, shown_output_count;
     size_t loop_count;
     ig_session **sessions;  /* one a loop; NULL: the guest has them */
     guest *guest;           /* the process of the model, or NULL */
     stored_model *stored;   /* of tables in stores, or NULL */
+    script *script;         /* before and after runs, or NULL */
     statistics *counts;     /* one a loop */
     shadow *shadow;         /* where another version is held against it, or NULL */
     const char *platform;   /* "ingot", of the artifact; the program's otherwise */
@@ -41,6 +47,9 @@ typedef struct served {
 served *served_open(const char *name, int64_t number, const char *path,
                     model_config *config, const run_options *how, char words[WORDS]);
 void served_close(served *of);
+/* Do clients get the results of a run?  Else a script or another model has them
+ * first. */
+bool served_answers(const served *of);
 /* Runs the model in a loop's session, from the first values of its state, within `left`
  * ns (0: no limit).  Results are valid until the loop's next run; the words are
  * served_error's. */

@@ -10,10 +10,10 @@
 typedef struct slot {
     char *name;
     int64_t number;
-    stamp model, config;     /* of the files that were tried last */
-    bool is_tried, is_stale; /* is_stale: not seen in the look that goes on */
-    served *served;          /* or NULL */
-    char reason[WORDS];      /* of the last failure; "" when the last try was good */
+    stamp model, config, script; /* of the files that were tried last */
+    bool is_tried, is_stale;     /* is_stale: not seen in the look that goes on */
+    served *served;              /* or NULL */
+    char reason[WORDS]; /* of the last failure; "" when the last try was good */
 } slot;
 
 typedef struct slot_list {

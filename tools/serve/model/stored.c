@@ -15,12 +15,6 @@ struct stored_model {
     row_counts counts; /* of the run whose turn it is */
 };
 
-static int64_t now_ns(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * (int64_t)NS + now.tv_nsec;
-}
-
 stored_model *stored_open(const char *path, const model_config *config,
                           char words[WORDS]) {
     ig_lookahead_table tables[MAX_STORES];
@@ -63,7 +57,7 @@ size_t stored_input_count(const stored_model *of) {
 ig_status stored_run(stored_model *of, const ig_view *inputs, ig_view *outputs,
                      int64_t left) {
     ig_lookahead_answer answer = { .size = sizeof answer };
-    int64_t begin = now_ns();
+    int64_t begin = clock_now();
     pthread_mutex_lock(&of->turn);
     /* A quarter of the time is for the computation. */
     int64_t wait = left && left - left / 4 < of->store_timeout ? left - left / 4
