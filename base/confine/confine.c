@@ -18,6 +18,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+enum { WRITING = O_WRONLY | O_RDWR | O_CREAT | O_TRUNC | O_APPEND };
 enum {
     STATM_FILE = 5, /* /proc/self/statm, open since before the filter */
     DATA_FIELD = 5, /* in it, counted from 0: pages that are written */
@@ -76,6 +77,9 @@ bool ig_confine_is_full(void) {
 #define ALLOW_CALL(name) IS(SYS_##name, 0, 1), ALLOW,
 #define REFUSE_CALL(name) IS(SYS_##name, 0, 1), REFUSE(EACCES),
 #define DENY_CALL(name) IS(SYS_##name, 0, 1), REFUSE(EPERM),
+/* Opening with flags, which are an argument, that are not those of reading. */
+#define READ_CALL(name, flags) \
+    IS(SYS_##name, 0, 4), LOAD(LOW(flags)), HAS(WRITING, 0, 1), REFUSE(EACCES), ALLOW,
 
 static bool install_rows(const struct sock_filter *rows, size_t count) {
     struct sock_fprog program = { (unsigned short)count,
@@ -159,6 +163,22 @@ static bool install_guest_filter(uint32_t self) {
     return install_rows(rows, IG_COUNT_OF(rows));
 }
 
+/* The program of a reader's second filter: of two the stricter holds. */
+static bool install_reader_filter(uint32_t self) {
+    const struct sock_filter rows[] = {
+        LOAD(offsetof(struct seccomp_data, arch)),
+        IS(IG_AUDIT_ARCH, 1, 0),
+        KILL,
+        LOAD(offsetof(struct seccomp_data, nr)),
+        IG_CALLS_CHANGING(REFUSE_CALL) IG_CALLS_CHANGING_OLD(REFUSE_CALL)
+        /* Its flags are in memory, which a filter does not see. */
+        IS(SYS_openat2, 0, 1),
+        REFUSE(ENOSYS),
+        IG_CALLS_OPENING(READ_CALL) ALLOW,
+    };
+    return install_guest_filter(self) && install_rows(rows, IG_COUNT_OF(rows));
+}
+
 static bool confine_with(bool (*install)(uint32_t self), uint64_t memory_bytes,
                          char *why) {
     if (!limit_memory(memory_bytes)) {
@@ -183,4 +203,8 @@ bool ig_confine(uint64_t memory_bytes, char *why) {
 
 bool ig_confine_guest(uint64_t memory_bytes, char *why) {
     return IG_IS_SANITIZED || confine_with(install_guest_filter, memory_bytes, why);
+}
+
+bool ig_confine_reader(uint64_t memory_bytes, char *why) {
+    return IG_IS_SANITIZED || confine_with(install_reader_filter, memory_bytes, why);
 }

@@ -20,6 +20,10 @@ bool ig_confine(uint64_t memory_bytes, char *why);
  * change the system; all else is allowed, as nobody knows what such a program needs. */
 bool ig_confine_guest(uint64_t memory_bytes, char *why);
 
+/* As a guest; and no program is begun, and no file is made, changed or removed by name:
+ * EACCES.  Files can be read, and those that are open are as they were. */
+bool ig_confine_reader(uint64_t memory_bytes, char *why);
+
 /* Is most of the bound in use?  For a handler of SIGABRT: libraries abort when they get
  * no memory.  Async-signal-safe; false where ig_confine has not been called. */
 bool ig_confine_is_full(void);

@@ -79,6 +79,24 @@
         CALL(clock_settime) CALL(clock_adjtime) CALL(adjtimex) CALL(sethostname)       \
         CALL(setdomainname) CALL(quotactl) CALL(syslog) CALL(vhangup)
 
+/* Refused to readers: they begin programs, or change files by name. */
+#define IG_CALLS_CHANGING(CALL)                                                        \
+    CALL(execve) CALL(execveat) CALL(unlinkat) CALL(renameat2) CALL(mkdirat)           \
+        CALL(linkat) CALL(symlinkat) CALL(fchmodat) CALL(fchownat) CALL(fchmod)        \
+        CALL(fchown) CALL(utimensat) CALL(truncate) CALL(setxattr) CALL(lsetxattr)     \
+        CALL(fsetxattr) CALL(removexattr) CALL(lremovexattr) CALL(fremovexattr)
+
+#if defined(__x86_64__)
+#define IG_CALLS_CHANGING_OLD(CALL)                                                    \
+    CALL(unlink) CALL(rename) CALL(renameat) CALL(rmdir) CALL(mkdir) CALL(link)        \
+        CALL(symlink) CALL(chmod) CALL(chown) CALL(lchown) CALL(creat) CALL(utime)     \
+        CALL(utimes) CALL(futimesat) CALL(mknod)
+#define IG_CALLS_OPENING(CALL) CALL(openat, 2) CALL(open, 1)
+#else
+#define IG_CALLS_CHANGING_OLD(CALL) CALL(renameat)
+#define IG_CALLS_OPENING(CALL) CALL(openat, 2)
+#endif
+
 /* clang-format on */
 
 /* Numbers from here on are those of x32, whose calls the lists do not name. */

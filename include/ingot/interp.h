@@ -73,6 +73,10 @@ typedef struct ig_interp_options {
     /* Of "lua": the instructions of a call (10^9; slow ones count for more), and the
      * bytes of an interpreter (256 MiB).  A call over them ends by LIMIT. */
     uint64_t instructions, memory;
+    /* Of "process": each child reads files, computes and no more: no sockets, programs,
+     * signals to others, or changes of files, and it sees none of the environment.
+     * `memory` then bounds what it writes (0: no bound). */
+    int is_confined;
 } ig_interp_options;
 
 /* ---- managers ---- */

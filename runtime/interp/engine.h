@@ -18,7 +18,7 @@
 
 #include <stdatomic.h>
 
-enum { IG_ENGINE_ABI = 6 };
+enum { IG_ENGINE_ABI = 7 };
 
 /* A kind of value beside those of ig_interp_kind: bytes that may be kept, those of the
  * ig_shared that as.text.data points to. */
@@ -47,6 +47,7 @@ struct ig_engine_job {
     /* arguments and results of each kind of work */
     const char *source, *name, *module;
     uint64_t instructions, memory; /* budgets; 0: the engine's own */
+    bool is_confined;              /* no sockets, programs and changes of files */
     const ig_interp_object *object;
     const ig_interp_arguments *arguments;
     bool wants_object; /* a call gives made_object, whatever it is */

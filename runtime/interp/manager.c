@@ -23,14 +23,16 @@ static ig_status add_path(ig_interp *interp, const ig_interp_call *how,
 static ig_status set_budgets(ig_interp *interp, const ig_interp_call *how,
                              const ig_interp_options *options) {
     ig_engine_job job = { .instructions = options->instructions,
-                          .memory = options->memory };
+                          .memory = options->memory,
+                          .is_confined = options->is_confined };
     if (interp->engine->set_budgets) {
         return ig_interp_do(interp, how, interp->engine->set_budgets, &job);
     }
-    return job.instructions == 0 && job.memory == 0
+    return job.instructions == 0 && job.memory == 0 && !job.is_confined
                ? IG_OK
                : ig_interp_fail(how, IG_UNSUPPORTED,
-                                "interpreters of '%s' have no budgets",
+                                "interpreters of '%s' have no budgets, and are not "
+                                "confined: those of 'process' can be",
                                 interp->engine->name);
 }
 

@@ -4,6 +4,7 @@
  * It reads jobs from descriptors that it is begun with (wire.h), has the engine do
  * them, and answers.  It ends when its parent closes the socket or ends.
  */
+#include "base/confine/confine.h"
 #include "runtime/interp/host.h"
 #include "runtime/interp/wire/wire.h"
 
@@ -262,6 +263,18 @@ static void *watch_parent(void *unused) {
     _exit(0);
 }
 
+/* Gives up what a confined child has no use for; it has no other thread yet. */
+static void confine_self(child *c, const char *memory) {
+    char why[128];
+    task first = { .status = IG_UNSUPPORTED };
+    if (!ig_confine_reader(strtoull(memory, NULL, 10), why)) {
+        (void)snprintf(c->message, sizeof c->message, "the interpreter's process %s",
+                       why);
+        (void)send_answer(c, &first);
+        _exit(1);
+    }
+}
+
 static void start_interp(child *c) {
     task first = { .status = IG_OK };
     ig_interp_call how = { .size = sizeof how,
@@ -279,13 +292,17 @@ static void start_interp(child *c) {
 int main(int count, char **arguments) {
     pthread_t watcher;
     child *c = calloc(1, sizeof *c);
-    if (!c || count != 2 || strcmp(arguments[1], "--serve") != 0) {
+    bool is_confined = count == 3;
+    if (!c || count < 2 || count > 3 || strcmp(arguments[1], "--serve") != 0) {
         fputs("ingot-interp-child: libingot-interp begins this program\n", stderr);
         return 2;
     }
     (void)signal(SIGINT, SIG_IGN); /* the parent's to decide */
     c->request.file = IG_WIRE_REQUEST;
     c->response.file = IG_WIRE_RESPONSE;
+    if (is_confined) {
+        confine_self(c, arguments[2]);
+    }
     if (pthread_create(&watcher, NULL, watch_parent, NULL) != 0) {
         return 1;
     }

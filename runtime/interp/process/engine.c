@@ -260,6 +260,20 @@ static void add_path(ig_engine_job *job) {
     do_and_note(job, IG_WIRE_PATH);
 }
 
+/* Of the children from now on; the one that is up has run nothing yet. */
+static void set_budgets(ig_engine_job *job) {
+    process *p = job->state;
+    if (job->instructions || (job->memory && !job->is_confined)) {
+        fail_job(job, IG_UNSUPPORTED,
+                 "interpreters of 'process' have no budgets but the memory of those "
+                 "that are confined");
+    } else if (job->is_confined) {
+        process_end(p);
+        p->is_confined = true;
+        p->memory = job->memory;
+    }
+}
+
 static void wrap_tensors(ig_engine_job *job) {
     do_and_note(job, IG_WIRE_WRAP);
 }
@@ -374,6 +388,7 @@ static const ig_engine engine = {
     .stop = stop_engine,
     .configure = add_path,
     .wrap_tensors = wrap_tensors,
+    .set_budgets = set_budgets,
     .add_source = add_source,
     .run = run_source,
     .find_global = find_global,

@@ -113,31 +113,41 @@ static bool find_program(char path[PATH_BYTES]) {
     return written > 0 && written < PATH_BYTES && access(path, X_OK) == 0;
 }
 
+/* All that a confined child sees of an environment. */
+static char *const clean_environment[] = { "PATH=/usr/local/bin:/usr/bin:/bin",
+                                           "HOME=/", "LANG=C.UTF-8",
+                                           "PYTHONDONTWRITEBYTECODE=1", NULL };
+
 /* The environment with one OpenMP thread a child, unless the user said otherwise: as
  * many as there are CPUs in each of several children wait for each other's turns.  The
  * list is the caller's, its texts are not; NULL: no memory. */
-static char **child_environment(void) {
+static char **child_environment(bool is_clean) {
     static const char one_thread[] = "OMP_NUM_THREADS=1";
+    char *const *from = is_clean ? clean_environment : environ;
+    bool has_threads = !is_clean && getenv("OMP_NUM_THREADS");
     size_t count = 0;
-    while (environ[count]) {
+    while (from[count]) {
         count++;
     }
     char **all = calloc(count + 2, sizeof *all);
     if (all) {
-        memcpy(all, environ, count * sizeof *all);
+        memcpy(all, from, count * sizeof *all);
         /* posix_spawn reads the texts only. */
-        all[count] = getenv("OMP_NUM_THREADS") ? NULL : (char *)(uintptr_t)one_thread;
+        all[count] = has_threads ? NULL : (char *)(uintptr_t)one_thread;
     }
     return all;
 }
 
 /* The descriptors become those of wire.h; each is moved out of their way first. */
-static int spawn_program(const char *path, const int from[3], pid_t *out_id) {
-    char *arguments[] = { (char *)(uintptr_t)path, "--serve", NULL };
+static int spawn_program(process *p, const char *path, const int from[3]) {
+    char memory[24];
+    char *arguments[] = { (char *)(uintptr_t)path, "--serve",
+                          p->is_confined ? memory : NULL, NULL };
+    (void)snprintf(memory, sizeof memory, "%llu", (unsigned long long)p->memory);
     posix_spawn_file_actions_t files;
     posix_spawnattr_t how;
     sigset_t none, ordinary;
-    char **environment = child_environment();
+    char **environment = child_environment(p->is_confined);
     int failed = environment ? posix_spawn_file_actions_init(&files) : ENOMEM;
     if (failed) {
         free(environment);
@@ -157,7 +167,7 @@ static int spawn_program(const char *path, const int from[3], pid_t *out_id) {
         (void)posix_spawnattr_setsigdefault(&how, &ordinary);
         (void)posix_spawnattr_setflags(&how,
                                        POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-        failed = posix_spawn(out_id, path, &files, &how, arguments, environment);
+        failed = posix_spawn(&p->id, path, &files, &how, arguments, environment);
         (void)posix_spawnattr_destroy(&how);
     }
     (void)posix_spawn_file_actions_destroy(&files);
@@ -183,7 +193,7 @@ static int spawn_child(process *p, const char *path) {
     int from[3] = { move_away(pair[1]), p->request.file, p->response.file };
     int failed = from[0] < 0 || from[1] < 0 || from[2] < 0
                      ? errno
-                     : spawn_program(path, from, &p->id);
+                     : spawn_program(p, path, from);
     close_file(&from[0]);
     if (!failed) {
         p->is_up = true;

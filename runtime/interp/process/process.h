@@ -22,6 +22,8 @@ typedef struct process {
     uint64_t generation; /* how many children there were */
     ig_wire request, response;
     process_fact *facts;
+    bool is_confined; /* its children are */
+    uint64_t memory;  /* bytes that a confined one may write; 0: no bound */
 } process;
 
 process *process_make(void); /* without a child; NULL: no memory */

@@ -1,5 +1,6 @@
 /* Interpreters in processes of their own: the same calls, and what a crash leaves.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/confine/seccomp_shim.h"
 #include "tests/unit/interp/interp_case.h"
 
 #include <pthread.h>
@@ -380,9 +381,117 @@ TEST(prints_reach_a_pipe_before_the_call_ends) {
 }
 END_TEST
 
+/* What code tries, and what came of it: "" where it could. */
+static const char trials[] =
+    "import os, signal, socket, subprocess\n"
+    "def attempt(f):\n"
+    "    try:\n"
+    "        f()\n"
+    "    except BaseException as e:\n"
+    "        return type(e).__name__\n"
+    "    return ''\n"
+    "def try_all(folder):\n"
+    "    a, b = folder + '/a', folder + '/b'\n"
+    "    refused = [lambda: socket.socket(), lambda: socket.socket(socket.AF_UNIX),\n"
+    "      lambda: os.execv('/bin/true', ['true']), lambda: subprocess.run(['/bin/true']),\n"
+    "      lambda: os.posix_spawn('/bin/true', ['true'], {}),\n"
+    "      lambda: os.kill(os.getppid(), 0), lambda: open(b, 'w'), lambda: open(a, 'a'),\n"
+    "      lambda: open(a, 'r+'), lambda: os.open(b, os.O_CREAT), lambda: os.mkdir(b),\n"
+    "      lambda: os.open(folder, os.O_TMPFILE | os.O_RDWR), lambda: os.truncate(a, 0),\n"
+    "      lambda: os.unlink(a), lambda: os.rename(a, b), lambda: os.link(a, b),\n"
+    "      lambda: os.symlink(a, b), lambda: os.chmod(a, 0), lambda: os.utime(a),\n"
+    "      lambda: os.rmdir(folder), lambda: os.setxattr(a, 'user.a', b'a'),\n"
+    "      lambda: os.open('/proc/%d/mem' % os.getppid(), os.O_RDWR)]\n"
+    "    allowed = [lambda: open(a).read(), lambda: os.listdir(folder), lambda: os.pipe(),\n"
+    "      lambda: os.stat(a), lambda: os.kill(os.getpid(), 0)]\n"
+    "    return ([attempt(f) for f in refused], [attempt(f) for f in allowed],\n"
+    "            sorted(os.environ))\n";
+
+/* The trials in a folder that holds a file; each item of the first list is refused. */
+static void check_trials(ig_interp *interp, const char *folder) {
+    run(interp, trials);
+    ig_interp_value place = { .kind = IG_INTERP_TEXT };
+    place.as.text.data = folder;
+    place.as.text.size = strlen(folder);
+    ig_interp_result *result = NULL;
+    CHECK_OK(invoke_in(interp, "__main__", "try_all",
+                       &(ig_interp_arguments){ .values = &place, .count = 1 },
+                       &result));
+    const ig_interp_value *lists = ig_interp_result_value(result)->as.list.items;
+    for (size_t i = 0; i < lists[0].as.list.count; i++) {
+        const char *name = lists[0].as.list.items[i].as.text.data;
+        CHECK_MSG(strcmp(name, "PermissionError") == 0, "trial %zu: '%s'", i, name);
+    }
+    for (size_t i = 0; i < lists[1].as.list.count; i++) {
+        const char *name = lists[1].as.list.items[i].as.text.data;
+        CHECK_MSG(*name == '\0', "trial %zu, which is allowed: '%s'", i, name);
+    }
+    for (size_t i = 0; i < lists[2].as.list.count; i++) {
+        const char *name = lists[2].as.list.items[i].as.text.data;
+        CHECK_MSG(strcmp(name, "INGOT_TEST_SECRET") != 0, "%s", name);
+    }
+    ig_interp_result_free(result);
+}
+
+TEST(a_confined_child_reads_and_computes_only) {
+    char folder[] = "/tmp/ingot-confined-XXXXXX", path[64];
+    ig_interp_manager *manager = NULL;
+    (void)setenv("INGOT_TEST_SECRET", "1", 1);
+    ig_interp_options options = { .size = sizeof options,
+                                  .engine = "process",
+                                  .count = 1,
+                                  .memory = 512 << 20,
+                                  .is_confined = 1 };
+    ig_status status = IG_IS_SANITIZED ? IG_UNSUPPORTED
+                                       : ig_interp_create(&options, &how, &manager);
+    if (status == IG_UNSUPPORTED) {
+        unit_skip("%s",
+                  IG_IS_SANITIZED ? "builds with sanitizers do not confine" : why);
+        return;
+    }
+    CHECK_MSG(status == IG_OK, "%s", why);
+    CHECK(mkdtemp(folder) != NULL);
+    (void)snprintf(path, sizeof path, "%s/a", folder);
+    FILE *file = fopen(path, "w");
+    CHECK(file && fputs("a", file) >= 0 && fclose(file) == 0);
+    ig_interp *interp = acquire(manager, 0);
+    check_trials(interp, folder);
+    CHECK_STATUS(ig_interp_run(interp, &how, "b'x' * (1 << 30)", "m.py"), IG_LIMIT);
+    CHECK_STATUS(ig_interp_run(interp, &how, "import os; os._exit(3)", "m.py"),
+                 IG_INVALID);
+    check_trials(interp, folder); /* so is the one after it */
+    ig_interp_release(interp);
+    ig_interp_destroy(manager);
+    CHECK(unlink(path) == 0 && rmdir(folder) == 0);
+    (void)unsetenv("INGOT_TEST_SECRET");
+}
+END_TEST
+
+TEST(what_cannot_be_confined_is_told) {
+    ig_interp_manager *manager = NULL;
+    const struct {
+        const char *engine;
+        uint64_t instructions, memory;
+        int is_confined;
+    } rows[] = { { "process", 1, 0, 1 },
+                 { "process", 0, 1 << 20, 0 },
+                 { "cpython", 0, 0, 1 } };
+    for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
+        ig_interp_options options = { .size = sizeof options,
+                                      .engine = rows[i].engine,
+                                      .count = 1,
+                                      .instructions = rows[i].instructions,
+                                      .memory = rows[i].memory,
+                                      .is_confined = rows[i].is_confined };
+        CHECK_STATUS(ig_interp_create(&options, &how, &manager), IG_UNSUPPORTED);
+    }
+}
+END_TEST
+
 UNIT_SUITE(interp_process, values_cross_both_ways, tensors_go_there_and_back,
            a_crash_harms_nothing_else, memory_of_both_cannot_shrink,
            a_deadline_ends_loops_and_processes,
            replicas_are_made_again_in_a_new_process, processes_come_and_go,
            threads_share_processes, a_child_has_one_openmp_thread_unless_given,
-           prints_reach_a_pipe_before_the_call_ends)
+           prints_reach_a_pipe_before_the_call_ends,
+           a_confined_child_reads_and_computes_only, what_cannot_be_confined_is_told)

@@ -15,13 +15,13 @@
 #include <string.h>
 
 typedef struct script_seat {
+    ig_interp_manager *manager; /* of this one: a manager has no more than 64 */
     ig_interp *interp;
     ig_interp_object *hooks[SCRIPT_HOOKS]; /* NULL: there is none */
 } script_seat;
 
 struct script {
-    char *name; /* of its file */
-    ig_interp_manager *manager;
+    char *name;         /* of its file */
     script_seat *seats; /* one a loop */
     size_t seat_count;
 };
@@ -69,11 +69,17 @@ static ig_status find_hook(script_seat *of, script_hook which,
     return status;
 }
 
-static bool open_seat(script *of, size_t loop, const char *text,
-                      const ig_interp_call *how) {
-    script_seat *seat = &of->seats[loop];
-    ig_status status = ig_interp_acquire(of->manager, how, (int64_t)loop,
-                                         &seat->interp);
+static bool open_seat(const script *of, script_seat *seat, const model_config *config,
+                      const char *text, const ig_interp_call *how) {
+    const ig_interp_options options = { .size = sizeof options,
+                                        .engine = "lua",
+                                        .count = 1,
+                                        .instructions = config->script_instructions,
+                                        .memory = config->script_memory };
+    ig_status status = ig_interp_create(&options, how, &seat->manager);
+    if (status == IG_OK) {
+        status = ig_interp_acquire(seat->manager, how, 0, &seat->interp);
+    }
     if (status == IG_OK) {
         status = ig_interp_run(seat->interp, how, text, of->name);
     }
@@ -92,14 +98,9 @@ static bool open_seats(script *of, const model_config *config, const char *text,
     const ig_interp_call how = { .size = sizeof how,
                                  .message = words,
                                  .message_size = WORDS };
-    const ig_interp_options options = { .size = sizeof options,
-                                        .engine = "lua",
-                                        .count = (uint32_t)of->seat_count,
-                                        .instructions = config->script_instructions,
-                                        .memory = config->script_memory };
-    bool is_open = ig_interp_create(&options, &how, &of->manager) == IG_OK;
+    bool is_open = true;
     for (size_t i = 0; is_open && i < of->seat_count; i++) {
-        is_open = open_seat(of, i, text, &how);
+        is_open = open_seat(of, &of->seats[i], config, text, &how);
     }
     return is_open;
 }
@@ -137,8 +138,8 @@ void script_close(script *of) {
             ig_interp_object_free(of->seats[i].hooks[k]);
         }
         ig_interp_release(of->seats[i].interp);
+        ig_interp_destroy(of->seats[i].manager);
     }
-    ig_interp_destroy(of->manager);
     free(of->seats);
     free(of->name);
     free(of);
