@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DL_CPU = 1, DL_CUDA_HOST = 3, DL_ROCM_HOST = 11 }; /* memory of the host */
-enum { DL_READ_ONLY = 1, DL_COPIED = 2, DL_PADDED = 4 };  /* flags */
+enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_ROCM_HOST = 11 };
+enum { DL_READ_ONLY = 1, DL_COPIED = 2, DL_PADDED = 4 }; /* flags */
 enum { DL_MAJOR = 1, DL_MINOR = 1 };
 
 typedef struct dl_tensor {
@@ -76,8 +76,10 @@ static bool is_row_major(const dl_tensor *t) {
     return true;
 }
 
-static bool is_host(int32_t device) {
-    return device == DL_CPU || device == DL_CUDA_HOST || device == DL_ROCM_HOST;
+/* The ig_memory_kind of a device's memory; -1: a view has none such. */
+static int32_t memory_of(int32_t device) {
+    bool is_host = device == DL_CPU || device == DL_CUDA_HOST || device == DL_ROCM_HOST;
+    return is_host ? IG_MEMORY_HOST : device == DL_CUDA ? IG_MEMORY_CUDA : -1;
 }
 
 /* Bits of all elements; false: no size at all. */
@@ -110,7 +112,9 @@ static ig_status take_tensor(const dl_tensor *t, uint64_t flags, ig_view *out) {
     int64_t bits;
     memset(out, 0, sizeof *out);
     out->dtype = find_dtype(t, flags);
-    if (!is_host(t->device_type) || t->dtype.lanes != 1 || t->ndim < 0 ||
+    out->memory = memory_of(t->device_type);
+    out->device = t->device_id;
+    if (out->memory < 0 || t->dtype.lanes != 1 || t->ndim < 0 ||
         t->ndim > IG_MAX_RANK || out->dtype == 0) {
         return IG_UNSUPPORTED;
     }
@@ -226,7 +230,8 @@ static ig_status make_exported(const ig_view *view, uint8_t bits, bool is_versio
     describe_tensor(e, t, view);
     t->dtype.code = types[i].code;
     t->dtype.bits = types[i].bits;
-    t->device_type = DL_CPU;
+    t->device_type = view->memory == IG_MEMORY_CUDA ? DL_CUDA : DL_CPU;
+    t->device_id = view->device;
     return IG_OK;
 }
 
@@ -251,9 +256,9 @@ ig_status ig_view_to_dlpack_versioned(const ig_view *view,
     if (!ig_sized_take(&how, sizeof how, options)) {
         return IG_INVALID;
     }
-    int32_t device = how.device_type ? how.device_type : DL_CPU;
+    bool is_same = !how.device_type || memory_of(how.device_type) == view->memory;
     exported *e;
-    IG_TRY(is_host(device) ? IG_OK : IG_UNSUPPORTED);
+    IG_TRY(is_same ? IG_OK : IG_UNSUPPORTED);
     IG_TRY(make_exported(view, 0, true, &e));
     e->release = how.release;
     e->owner = how.owner;
@@ -264,8 +269,10 @@ ig_status ig_view_to_dlpack_versioned(const ig_view *view,
     managed->deleter = delete_versioned;
     managed->flags = (how.is_read_only ? DL_READ_ONLY : 0u) |
                      (how.is_copied ? DL_COPIED : 0u);
-    managed->tensor.device_type = device;
-    managed->tensor.device_id = how.device_id;
+    if (how.device_type) {
+        managed->tensor.device_type = how.device_type;
+        managed->tensor.device_id = how.device_id;
+    }
     *out_managed_tensor = managed;
     return IG_OK;
 }

@@ -36,9 +36,10 @@ typedef struct ig_dlpack_facts {
  * version alone where it is not 1.x: of such a tensor nothing else is read, and its
  * deleter is all that may be used.  A view of memory that may be written has it as its
  * capacity, so that it can be an output as it is.  IG_UNSUPPORTED: another major
- * version, not in host memory, not row-major, not aligned to its elements, of a type or
- * rank that a view cannot have, or with padded sub-byte elements.  IG_INVALID: a
- * negative extent, no memory for elements that there are, or facts without a size. */
+ * version, in memory neither of the host nor of a CUDA GPU, not row-major, not aligned
+ * to its elements, of a type or rank that a view cannot have, or with padded sub-byte
+ * elements.  IG_INVALID: a negative extent, no memory for elements that there are, or
+ * facts without a size. */
 IG_API IG_MUST_USE ig_status ig_view_from_dlpack_versioned(const void *managed_tensor,
                                                            ig_view *out_view,
                                                            ig_dlpack_facts *facts);
@@ -48,7 +49,8 @@ typedef struct ig_dlpack_options {
     void (*release)(void *owner); /* called by the tensor's deleter; NULL: nothing */
     void *owner;
     int is_read_only, is_copied;
-    int32_t device_type, device_id; /* 0: the CPU; else another kind of host memory */
+    int32_t device_type, device_id; /* of the same kind of memory as the view's; 0: the
+                                     * CPU, or the view's GPU */
 } ig_dlpack_options;
 
 /* A new tensor of version 1.1; `options` may be NULL.  Strides are always given, and an

@@ -90,6 +90,10 @@ typedef struct ig_session_options {
     size_t late_limit;
     ig_ranks *ranks; /* of a program that is one rank's (shard.h): ig_group_ranks, alive
                       * as long as the session; else NULL */
+    void *stream; /* of a program that a GPU runs: the CUstream into which runs are put,
+                   * behind what is in it; of the primary context, alive as long as the
+                   * session; NULL: one of the session's own.  A run ends when the
+                   * stream is empty. */
 } ig_session_options;
 
 IG_API IG_MUST_USE ig_status ig_session_create(ig_program *program,
@@ -144,6 +148,8 @@ typedef struct ig_session_facts {
     int threads;         /* that share its work */
     int64_t arena_bytes; /* of memory for values between steps */
     int64_t arena_min;   /* most bytes that live at once: no plan has less */
+    void *stream; /* of the GPU that runs are put into, a CUstream: what has to be done
+                   * before a run goes there, or has an event there; NULL: none */
 } ig_session_facts;
 
 IG_API void ig_session_get_facts(const ig_session *session, ig_session_facts *facts);

@@ -6,7 +6,12 @@
  */
 #include "runtime/cuda/cuda_stage.h"
 
-enum { CAPTURE_THREAD_LOCAL = 1 };
+enum { CAPTURE_THREAD_LOCAL = 1, LEGACY_STREAM = 1 };
+
+/* The oldest stream of all waits for others and cannot capture. */
+static bool can_capture(const ig_cuda_queue *queue) {
+    return queue->stream != (void *)LEGACY_STREAM;
+}
 
 static int launch_each(ig_session *session) {
     const ig_staged *staged = session->staged;
@@ -64,7 +69,7 @@ int ig_cuda_launch_all(ig_session *session) {
     const char *reports = staged->block + staged->reports;
     bool is_first = graph->planned != session->shape->planned ||
                     graph->reports != reports;
-    if (is_first) {
+    if (is_first || !can_capture(queue)) {
         drop_graph(driver, graph);
         *graph = (ig_cuda_graph){ NULL, session->shape->planned, reports };
         return launch_each(session);

@@ -14,7 +14,12 @@
 #include <limits.h>
 #include <string.h>
 
-enum { REPORTS = IG_CUDA_REPORTS, MIN_ARGUMENT_BYTES = 4096, NON_BLOCKING = 1 };
+enum {
+    REPORTS = IG_CUDA_REPORTS,
+    MIN_ARGUMENT_BYTES = 4096,
+    NON_BLOCKING = 1,
+    NOT_READY = 600
+};
 
 typedef ig_cuda_queue cuda_queue;
 
@@ -81,6 +86,20 @@ ig_status ig_cuda_queue_open(const ig_device *device, const ig_queue_options *op
     return IG_OK;
 }
 
+ig_status ig_cuda_queue_take_stream(cuda_queue *queue, void *stream,
+                                    const ig_message *message) {
+    const char *subject = "the caller's stream";
+    const ig_cuda_device *gpu = ig_cuda_gpu_of(queue);
+    void *own = queue->stream;
+    IG_TRY(ig_cuda_enter(gpu, subject, message));
+    queue->stream = stream;
+    queue->is_callers = true;
+    int error = gpu->driver.stream_query(stream); /* does the driver know it? */
+    int given = gpu->driver.stream_destroy(own);
+    error = error == NOT_READY ? 0 : error;
+    return ig_cuda_leave(gpu, error ? error : given, subject, message);
+}
+
 void ig_cuda_queue_close(ig_queue *base) {
     if (!base) {
         return;
@@ -88,7 +107,7 @@ void ig_cuda_queue_close(ig_queue *base) {
     cuda_queue *queue = ig_cuda_queue_of(base);
     const ig_cuda_device *gpu = ig_cuda_gpu_of(queue);
     assert(base->done == base->last && "closing a queue with work in it");
-    if (queue->stream && ig_cuda_enter_to_give(gpu)) {
+    if (queue->stream && !queue->is_callers && ig_cuda_enter_to_give(gpu)) {
         int error = gpu->driver.stream_destroy(queue->stream);
         ig_cuda_leave_quietly(gpu, error);
     }

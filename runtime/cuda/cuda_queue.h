@@ -18,6 +18,7 @@ typedef struct ig_cuda_queue {
     ig_queue base;
     ig_memory *memory; /* that this is in */
     void *stream;
+    bool is_callers; /* the stream */
     char *arguments; /* in the GPU's memory, like reports */
     size_t argument_bytes;
     ig_cuda_report *reports;
@@ -42,6 +43,9 @@ static inline const ig_cuda_device *ig_cuda_gpu_of(const ig_cuda_queue *queue) {
 /* Launches with the session's tables, in our context; the driver's error. */
 int ig_cuda_launch(const ig_cuda_queue *queue, const ig_launch *launch,
                    ig_cuda_address report);
+/* The caller's stream instead of the queue's own, which is given back. */
+ig_status ig_cuda_queue_take_stream(ig_cuda_queue *queue, void *stream,
+                                    const ig_message *message);
 /* IG_LIMIT, with words, where a grid has more blocks than a GPU takes. */
 ig_status ig_cuda_check_grid(const ig_cuda_queue *queue, const ig_launch *launch);
 

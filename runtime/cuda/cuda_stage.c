@@ -47,10 +47,26 @@ static void list_launches(ig_session *session) {
     }
 }
 
-static ig_status open_stage(ig_session *session, const ig_message *message) {
+/* In place of the queue's own. */
+static ig_status take_stream(ig_session *session, void *stream,
+                             const ig_message *message) {
+    ig_cuda_queue *queue = ig_cuda_session_queue(session);
+    if (stream) {
+        IG_TRY(ig_cuda_queue_take_stream(queue, stream, message));
+    }
+    session->stream = queue->stream;
+    return IG_OK;
+}
+
+static ig_status open_stage(ig_session *session, const ig_session_options *options,
+                            const ig_message *message) {
     ig_cutter c = { NULL, 0 };
     if (session->watched->session_size != sizeof *session) {
         return ig_message_set(message, IG_INVALID, IG_CUDA_OTHER_BUILD);
+    }
+    if (options->arena) {
+        return ig_message_set(message, IG_UNSUPPORTED,
+                              "an arena in the host's memory is of no use to a GPU");
     }
     (void)cut_staged(&c, session);
     size_t size = c.used;
@@ -62,7 +78,7 @@ static ig_status open_stage(ig_session *session, const ig_message *message) {
     session->staged->self_bytes = size;
     session->staged->is_straight = is_straight(session);
     list_launches(session);
-    return IG_OK;
+    return take_stream(session, options->stream, message);
 }
 
 static void free_blocks(ig_session *session) {

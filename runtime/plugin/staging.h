@@ -24,7 +24,8 @@ struct ig_staging {
      * device has too little memory. */
     ig_status (*load)(ig_program *program, const ig_message *message);
     void (*unload)(ig_program *program);
-    ig_status (*open)(ig_session *session, const ig_message *message);
+    ig_status (*open)(ig_session *session, const ig_session_options *options,
+                      const ig_message *message);
     void (*close)(ig_session *session);
     /* Each bind: ports on the host get their addresses on the device.
      * `is_new`: slots or params are no longer those of the last bind. */

@@ -112,17 +112,6 @@ static ig_status open_queue(ig_session *session, const ig_session_options *optio
     return IG_OK;
 }
 
-static ig_status begin_staging(ig_session *session, const ig_session_options *options,
-                               const ig_message *message) {
-    if (!session->staging) {
-        return IG_OK;
-    }
-    return options->arena
-               ? ig_message_set(message, IG_UNSUPPORTED,
-                                "an arena in the host's memory is of no use to a GPU")
-               : session->staging->open(session, message);
-}
-
 ig_status ig_session_create(ig_program *program, const ig_session_options *options,
                             ig_session **out_session) {
     ig_session_options all;
@@ -147,7 +136,9 @@ ig_status ig_session_create(ig_program *program, const ig_session_options *optio
     ig_status status = take_ranks(session, all.ranks, &message);
     status = status == IG_OK ? open_queue(session, &all, &message) : status;
     status = status == IG_OK ? ig_session_begin_watch(session, &message) : status;
-    status = status == IG_OK ? begin_staging(session, &all, &message) : status;
+    status = status == IG_OK && session->staging
+                 ? session->staging->open(session, &all, &message)
+                 : status;
     status = status == IG_OK ? ig_session_begin_capture(session, &message) : status;
     if (status != IG_OK) {
         ig_session_destroy(session);

@@ -73,6 +73,7 @@ struct ig_session {
 
     const ig_staging *staging; /* the device's, or NULL */
     ig_staged *staged;         /* that it keeps about this session */
+    void *stream;              /* the device's, for ig_session_facts */
 
     ig_ranks *ranks;  /* of a program that is one of several, or NULL */
     ig_memory host;   /* for the session's own reads: this struct, shapes */

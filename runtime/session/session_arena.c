@@ -57,6 +57,7 @@ void ig_session_get_facts(const ig_session *session, ig_session_facts *facts) {
         .size = facts->size,
         .memory = ig_session_memory(session),
         .threads = session->queue->worker_count,
+        .stream = session->stream,
     };
     if (session->shape) {
         size_t count = collect_lives(session, IG_SPACE_ARENA);

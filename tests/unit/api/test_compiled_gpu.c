@@ -336,42 +336,70 @@ TEST(every_call_of_the_driver_fails_once) {
 }
 END_TEST
 
-/* Inputs and outputs in the GPU's memory are used where they are. */
-TEST(memory_of_the_gpu) {
+/* A caller of the driver, who has the primary context and two blocks in it. */
+typedef struct caller {
     int (*get)(int *, int), (*push)(void *), (*pop)(void **), (*retain)(void **, int);
     int (*allocate)(uint64_t *, size_t), (*release)(uint64_t), (*let_go)(int);
+    int (*create)(void **, unsigned), (*destroy)(void *);
+    int (*copy_in)(uint64_t, const void *, size_t, void *);
     stand_in_see_fn *see;
-    void *context = NULL;
-    uint64_t x = 0, y = 0;
+    void *context;
+    int device;
+    uint64_t x, y;
+} caller;
+
+static caller call_driver(size_t bytes) {
+    caller c = { .x = 0 };
+    *(void **)&c.push = cuda_stand_in("cuCtxPushCurrent_v2");
+    *(void **)&c.pop = cuda_stand_in("cuCtxPopCurrent_v2");
+    *(void **)&c.retain = cuda_stand_in("cuDevicePrimaryCtxRetain");
+    *(void **)&c.let_go = cuda_stand_in("cuDevicePrimaryCtxRelease_v2");
+    *(void **)&c.allocate = cuda_stand_in("cuMemAlloc_v2");
+    *(void **)&c.release = cuda_stand_in("cuMemFree_v2");
+    *(void **)&c.create = cuda_stand_in("cuStreamCreate");
+    *(void **)&c.destroy = cuda_stand_in("cuStreamDestroy_v2");
+    *(void **)&c.copy_in = cuda_stand_in("cuMemcpyHtoDAsync_v2");
+    *(void **)&c.see = cuda_stand_in("stand_in_see");
+    *(void **)&c.get = cuda_stand_in("cuDeviceGet");
+    CHECK(c.get(&c.device, 0) == 0 && c.retain(&c.context, c.device) == 0);
+    CHECK(c.push(c.context) == 0 && c.allocate(&c.x, bytes) == 0);
+    CHECK(c.allocate(&c.y, bytes) == 0);
+    return c;
+}
+
+/* Our context is the current one again, as at the end of call_driver. */
+static void hang_up(caller *c) {
+    CHECK(c->release(c->x) == 0 && c->release(c->y) == 0 && c->pop(&c->context) == 0);
+    CHECK(c->let_go(c->device) == 0);
+    CHECK_INT(device_memory(), 0);
+}
+
+static ig_view far_view(uint64_t data, size_t capacity, int64_t rows) {
+    return (ig_view){ .data = (void *)(uintptr_t)data,
+                      .capacity = capacity,
+                      .dtype = IG_F32,
+                      .rank = 2,
+                      .dims = { rows, 4 },
+                      .memory = IG_MEMORY_CUDA };
+}
+
+/* Inputs and outputs in the GPU's memory are used where they are. */
+TEST(memory_of_the_gpu) {
     if (!cuda_open_stand_ins()) {
         return;
     }
     const char *path = make(chain, "cuda:sm_90a");
     opened far = open_on(path, NULL);
-    *(void **)&push = cuda_stand_in("cuCtxPushCurrent_v2");
-    *(void **)&pop = cuda_stand_in("cuCtxPopCurrent_v2");
-    *(void **)&retain = cuda_stand_in("cuDevicePrimaryCtxRetain");
-    *(void **)&let_go = cuda_stand_in("cuDevicePrimaryCtxRelease_v2");
-    *(void **)&allocate = cuda_stand_in("cuMemAlloc_v2");
-    *(void **)&release = cuda_stand_in("cuMemFree_v2");
-    *(void **)&see = cuda_stand_in("stand_in_see");
-    *(void **)&get = cuda_stand_in("cuDeviceGet");
-    int device;
-    CHECK(get(&device, 0) == 0 && retain(&context, device) == 0 && push(context) == 0);
-    CHECK(allocate(&x, 32) == 0 && allocate(&y, 32) == 0 && pop(&context) == 0);
+    caller c = call_driver(32);
+    uint64_t x = c.x, y = c.y;
+    stand_in_see_fn *see = c.see;
     float *seen = see(x);
     for (int i = 0; i < 8; i++) {
         seen[i] = (float)i / 8;
     }
-    ig_view in = { .data = (void *)(uintptr_t)x,
-                   .dtype = IG_F32,
-                   .rank = 2,
-                   .dims = { 2, 4 },
-                   .memory = IG_MEMORY_CUDA };
+    ig_view in = far_view(x, 0, 2);
     for (int run = 0; run < 3; run++) {
-        ig_view out = { .data = (void *)(uintptr_t)y,
-                        .capacity = 32,
-                        .memory = IG_MEMORY_CUDA };
+        ig_view out = far_view(y, 32, 0);
         CHECK_RUN(far, &in, 1, &out, 1);
         CHECK(out.data == (void *)(uintptr_t)y);
         for (int i = 0; i < 8; i++) {
@@ -383,11 +411,79 @@ TEST(memory_of_the_gpu) {
     ig_view out = { 0 };
     CHECK_STATUS(ig_session_run(far.session, &in, 1, &out, 1), IG_INVALID);
     CHECK(strstr(ig_session_error(far.session), "nor in that of the GPU") != NULL);
-    CHECK(push(context) == 0 && release(x) == 0 && release(y) == 0);
-    CHECK(pop(&context) == 0);
     close_opened(&far);
-    CHECK(let_go(device) == 0);
-    CHECK_INT(device_memory(), 0);
+    hang_up(&c);
+    forget(path);
+}
+END_TEST
+
+/* A run comes behind what the caller has put into its stream, without a wait between
+ * them, and brings nothing of the tensors anywhere. */
+TEST(streams_of_the_caller) {
+    enum { ROWS = 4096, COUNT = ROWS * 4, BYTES = COUNT * 4 };
+    static float from[COUNT];
+    void *stream = NULL;
+    if (!cuda_open_stand_ins()) {
+        return;
+    }
+    const char *path = make(chain, "cuda:sm_90a");
+    opened far = { NULL, NULL };
+    CHECK_OK(ig_program_open(path, NULL, &far.program));
+    caller c = call_driver(BYTES);
+    CHECK(c.create(&stream, 1) == 0);
+    ig_session_options with = { .size = sizeof with, .stream = stream };
+    ig_session_facts facts = { .size = sizeof facts };
+    CHECK_OK(ig_session_create(far.program, &with, &far.session));
+    ig_session_get_facts(far.session, &facts);
+    CHECK_PTR(facts.stream, stream);
+    ig_view in = far_view(c.x, 0, ROWS);
+    for (int run = 0; run < 4; run++) {
+        ig_view out = far_view(c.y, BYTES, 0);
+        for (int i = 0; i < COUNT; i++) {
+            from[i] = (float)((i + run) % 32) / 32;
+        }
+        clear_counts();
+        CHECK(c.copy_in(c.x, from, BYTES, stream) == 0);
+        CHECK_RUN(far, &in, 1, &out, 1);
+        const float *y = c.see(c.y);
+        for (int i = 0; i < COUNT; i++) {
+            CHECK_MSG(fabsf(y[i] - tanhf(2 * from[i])) < 1e-6F, "run %d: y[%d] is %g",
+                      run, i, (double)y[i]);
+        }
+    }
+    stand_in_counts n = counts_now();
+    CHECK_INT(n.waits, 1);
+    CHECK_INT(n.graph_launches, 1);
+    CHECK_INT(n.copies_in, 2); /* the caller's, and tables */
+    CHECK(n.bytes_in < BYTES + 1024 && n.bytes_out < 1024 && n.copies_within == 0);
+    close_opened(&far);
+    CHECK(c.destroy(stream) == 0);
+    with.stream = &c; /* none */
+    CHECK_OK(ig_program_open(path, NULL, &far.program));
+    CHECK_STATUS(ig_session_create(far.program, &with, &far.session), IG_INTERNAL);
+    ig_program_close(far.program);
+    hang_up(&c);
+    forget(path);
+}
+END_TEST
+
+/* Stream 1 is the driver's oldest: no capture of it. */
+TEST(the_oldest_stream_is_not_captured) {
+    float first = 0;
+    if (!cuda_open_stand_ins()) {
+        return;
+    }
+    const char *path = make(chain, "cuda:sm_90a");
+    opened far = { NULL, NULL };
+    ig_session_options with = { .size = sizeof with, .stream = (void *)1 };
+    CHECK_OK(ig_program_open(path, NULL, &far.program));
+    CHECK_OK(ig_session_create(far.program, &with, &far.session));
+    for (int run = 0; run < 3; run++) {
+        CHECK_OK(run_chain(&far, 2, &first));
+        CHECK(fabsf(first - tanhf(0.5F)) < 1e-6F);
+    }
+    CHECK_INT(counts_now().captures, 0);
+    close_opened(&far);
     forget(path);
 }
 END_TEST
@@ -492,4 +588,5 @@ END_TEST
 UNIT_SUITE(compiled_gpu, a_dlrm_in_steady_state,
            shapes_alternate_and_reports_name_the_element, shapes_lose_their_places,
            every_call_of_the_driver_fails_once, memory_of_the_gpu,
+           streams_of_the_caller, the_oldest_stream_is_not_captured,
            a_card_that_is_too_small, state_stays_on_the_gpu, sizes_that_a_run_finds)

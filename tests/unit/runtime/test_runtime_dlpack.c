@@ -47,7 +47,7 @@ TEST(dlpack_tensors_become_views) {
     CHECK_STATUS(ig_view_from_dlpack(&t, &view), IG_UNSUPPORTED);
     shape[1] = 0; /* of an empty tensor strides do not matter */
     CHECK_OK(ig_view_from_dlpack(&t, &view));
-    t.device_type = 2;
+    t.device_type = 7;
     CHECK_STATUS(ig_view_from_dlpack(&t, &view), IG_UNSUPPORTED);
     t.device_type = 1;
     t.code = 5; /* complex */
@@ -277,16 +277,18 @@ TEST(strides_shapes_and_memory_are_checked) {
 }
 END_TEST
 
-TEST(devices_of_the_host_are_taken) {
+TEST(devices_are_taken) {
     peer p;
     ig_view view;
     ig_dlpack_facts facts;
     for (int32_t device = 0; device < 20; device++) {
-        bool is_host = device == 1 || device == 3 || device == 11;
+        bool is_host = device == 1 || device == 3 || device == 11, is_gpu = device == 2;
         peer_init(&p);
         p.tensor.device_type = device;
         p.tensor.device_id = 6;
-        CHECK_INT(take(&p, &view, &facts), is_host ? IG_OK : IG_UNSUPPORTED);
+        CHECK_INT(take(&p, &view, &facts), is_host || is_gpu ? IG_OK : IG_UNSUPPORTED);
+        CHECK(is_host || is_gpu ? view.memory == (is_gpu ? IG_MEMORY_CUDA : 0) : true);
+        CHECK_INT(view.device, 6);
         CHECK_INT(facts.device_type, device); /* told of what is refused, too */
         CHECK_INT(facts.device_id, 6);
     }
@@ -353,10 +355,21 @@ TEST(views_become_versioned_tensors) {
     CHECK_INT(t->device_id, 2);
     t->deleter(t);
     CHECK_INT(released, 2);
-    options.device_type = 2; /* memory of a GPU is none of a view's */
+    options.device_type = 2; /* memory of a GPU is not what this view has */
     CHECK_STATUS(ig_view_to_dlpack_versioned(&view, &options, &managed),
                  IG_UNSUPPORTED);
     CHECK_PTR(managed, NULL);
+    view.memory = IG_MEMORY_CUDA;
+    view.device = 3;
+    options.device_type = 0;
+    CHECK_OK(ig_view_to_dlpack_versioned(&view, &options, &managed));
+    t = managed;
+    CHECK_INT(t->device_type, 2);
+    CHECK_INT(t->device_id, 3);
+    t->deleter(t);
+    options.device_type = 3;
+    CHECK_STATUS(ig_view_to_dlpack_versioned(&view, &options, &managed),
+                 IG_UNSUPPORTED);
     view.dtype = IG_STR8;
     CHECK_STATUS(ig_view_to_dlpack_versioned(&view, NULL, &managed), IG_UNSUPPORTED);
 }
@@ -365,5 +378,5 @@ END_TEST
 UNIT_SUITE(runtime_dlpack, dlpack_tensors_become_views, views_become_dlpack_tensors,
            versioned_tensors_become_views, another_major_version_is_refused_unread,
            every_type_goes_both_ways, strides_shapes_and_memory_are_checked,
-           devices_of_the_host_are_taken, empty_tensors_need_no_memory,
+           devices_are_taken, empty_tensors_need_no_memory,
            views_become_versioned_tensors)
