@@ -99,6 +99,14 @@ check "bench" env INGOT_STAND_IN_COUNTS="$folder/counts" "$ingot" bench "$folder
 check "bench launches graphs" grep -qE '^graph_launches [1-9]' "$folder/counts"
 check "and leaves nothing" grep -q '^left 0' "$folder/counts"
 
+if [ -e "$build/python/ingot/_compiler.abi3.so" ] && [ -x /usr/bin/python3 ]; then
+    check "Python reads a GPU's arrays in place" env LD_LIBRARY_PATH="$build/unit/cuda:$build" \
+        PYTHONPATH="$build/python" PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 tests/cuda/arrays.py \
+        "$folder/arrays.ig"
+else
+    skip 1 "the Python packages were not built"
+fi
+
 check "scripts/gpu-check builds" env NVDISASM=/no/such INGOT_BUILD="$build" scripts/gpu-check --build \
     "$folder/there" "$folder/m.ig"
 check "and checks" python3 "$folder/there/gpu-check" "$folder/there"

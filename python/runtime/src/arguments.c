@@ -170,7 +170,7 @@ static int put_array(session_slot *slot, PyObject *value) {
     if (!input) {
         return -1;
     }
-    if (borrow_array(value, input, &slot->make) < 0) {
+    if (borrow_array(value, input, &slot->make, slot->stream) < 0) {
         return refuse_value(slot, value);
     }
     if (input->is_complex) {

@@ -67,8 +67,10 @@ bool is_array(PyObject *object);
  * ("x"): what it is where it has no elements, else what was said of these. */
 void refuse_array(const char *place, PyObject *object);
 /* out->view: row-major, valid until `release_borrowed`.  *out_make is set when
- * the object's library has an exchange API. */
-int borrow_array(PyObject *object, borrowed *out, make_tensor *out_make);
+ * the object's library has an exchange API.  `stream` is the session's, of a GPU, whose
+ * memory is read where it is, behind what its owner has queued; NULL: the host's
+ * alone. */
+int borrow_array(PyObject *object, borrowed *out, make_tensor *out_make, void *stream);
 /* Writes elements, of the same type and extents, to where the object's lie. */
 int write_borrowed(const borrowed *to, const ig_view *from);
 void release_borrowed(borrowed *which);
@@ -106,6 +108,7 @@ typedef struct session_slot {
     bool is_flat;     /* no call's tree (ONNX): a tuple of outputs, or the one */
     borrowed *inputs; /* one for each tensor that was put */
     size_t input_count, input_room;
+    void *stream;     /* of the session, or NULL */
     make_tensor make; /* of the first input whose library has one, else the program's */
     struct session_slot *next;
 } session_slot;

@@ -47,7 +47,14 @@ typedef struct dl_exchange {
     void *current_stream;
 } dl_exchange;
 
-enum { DL_MAJOR = 1, DL_CPU = 1, DL_FLOAT = 2, DL_COMPLEX = 5, MAX_KNOWN_TYPES = 64 };
+enum {
+    DL_MAJOR = 1,
+    DL_CPU = 1,
+    DL_CUDA = 2,
+    DL_FLOAT = 2,
+    DL_COMPLEX = 5,
+    MAX_KNOWN_TYPES = 64
+};
 
 _Static_assert(sizeof(dl_tensor) == 48, "DLPack's ABI");
 
@@ -287,13 +294,18 @@ static int borrow_buffer(PyObject *object, borrowed *out) {
 
 /* ---- tensors by DLPack ---- */
 
-static int view_dlpack(const dl_tensor *tensor, borrowed *out) {
+static int refuse_device(const char *words) {
+    PyErr_SetString(PyExc_TypeError, words);
+    return -1;
+}
+
+/* Of a GPU only where `has_gpu`, and without a copy. */
+static int view_dlpack(const dl_tensor *tensor, borrowed *out, bool has_gpu) {
     dl_managed managed = { .tensor = *tensor };
-    if (tensor->device_type != DL_CPU) {
-        PyErr_SetString(
-            PyExc_TypeError,
+    bool is_far = tensor->device_type == DL_CUDA && has_gpu;
+    if (tensor->device_type != DL_CPU && !is_far) {
+        return refuse_device(
             "a tensor that is not in the host's memory: move it with .cpu()");
-        return -1;
     }
     bool is_complex = tensor->dtype.code == DL_COMPLEX && tensor->dtype.lanes == 1;
     if (is_complex) {
@@ -313,11 +325,46 @@ static int view_dlpack(const dl_tensor *tensor, borrowed *out) {
         out->strides[i] = stride * (int64_t)out->unit;
         run *= tensor->shape[i];
     }
-    return is_complex && split_pairs(out) < 0 ? -1 : make_rows(out);
+    if (is_complex && split_pairs(out) < 0) {
+        return -1;
+    }
+    out->is_readonly |= is_far;
+    return !is_far || is_row_major(out)
+               ? make_rows(out)
+               : refuse_device(
+                     "a tensor of a GPU whose elements do not lie row by row: "
+                     "call .contiguous()");
 }
 
-static int borrow_capsule(PyObject *object, borrowed *out) {
-    out->capsule = PyObject_CallMethod(object, "__dlpack__", NULL);
+/* Does it say that its memory is a GPU's? */
+static bool is_of_gpu(PyObject *object) {
+    PyObject *device = PyObject_CallMethod(object, "__dlpack_device__", NULL);
+    PyObject *type = device ? PySequence_GetItem(device, 0) : NULL;
+    long number = type ? PyLong_AsLong(type) : 0;
+    Py_XDECREF(type);
+    Py_XDECREF(device);
+    PyErr_Clear();
+    return number == DL_CUDA;
+}
+
+/* The owner of a GPU's memory has our stream wait for what it has queued. */
+static PyObject *ask_for_capsule(PyObject *object, void *stream) {
+    PyObject *method = PyObject_GetAttrString(object, "__dlpack__");
+    PyObject *none = PyTuple_New(0), *named = NULL, *capsule = NULL;
+    if (stream && method && is_of_gpu(object)) {
+        named = Py_BuildValue("{s:n}", "stream", (Py_ssize_t)(uintptr_t)stream);
+    }
+    if (method && none && !PyErr_Occurred()) {
+        capsule = PyObject_Call(method, none, named);
+    }
+    Py_XDECREF(named);
+    Py_XDECREF(none);
+    Py_XDECREF(method);
+    return capsule;
+}
+
+static int borrow_capsule(PyObject *object, borrowed *out, void *stream) {
+    out->capsule = ask_for_capsule(object, stream);
     if (!out->capsule) {
         return -1;
     }
@@ -326,7 +373,7 @@ static int borrow_capsule(PyObject *object, borrowed *out) {
         return -1;
     }
     const dl_managed *managed = PyCapsule_GetPointer(out->capsule, "dltensor");
-    return view_dlpack(&managed->tensor, out);
+    return view_dlpack(&managed->tensor, out, stream != NULL);
 }
 
 /* ---- any of them ---- */
@@ -404,10 +451,14 @@ static PyObject *resolve_bits(PyObject *object, const dl_tensor *tensor) {
     return positive;
 }
 
-static int borrow_by_table(PyObject *object, const dl_exchange *table, borrowed *out) {
+static int borrow_by_table(PyObject *object, const dl_exchange *table, borrowed *out,
+                           void *stream) {
     dl_tensor tensor;
     if (table->tensor_from_object(object, &tensor) != 0) {
         return refuse_tensor();
+    }
+    if (tensor.device_type == DL_CUDA && stream) { /* the table knows no streams */
+        return borrow_capsule(object, out, stream);
     }
     out->capsule = resolve_bits(object, &tensor);
     if (PyErr_Occurred()) {
@@ -417,10 +468,10 @@ static int borrow_by_table(PyObject *object, const dl_exchange *table, borrowed 
     if (out->capsule && table->tensor_from_object(out->capsule, &tensor) != 0) {
         return refuse_tensor();
     }
-    return view_dlpack(&tensor, out);
+    return view_dlpack(&tensor, out, false);
 }
 
-int borrow_array(PyObject *object, borrowed *out, make_tensor *out_make) {
+int borrow_array(PyObject *object, borrowed *out, make_tensor *out_make, void *stream) {
     *out = (borrowed){ .input = -1 };
     if ((PyObject *)Py_TYPE(object) == tensor_type) { /* of any type: row-major */
         out->view = *tensor_view(object);
@@ -429,14 +480,14 @@ int borrow_array(PyObject *object, borrowed *out, make_tensor *out_make) {
     const dl_exchange *table = exchange_of(object);
     if (table) {
         *out_make = *out_make ? *out_make : table->object_from_managed;
-        return borrow_by_table(object, table, out);
+        return borrow_by_table(object, table, out, stream);
     }
     if (capsule_of((PyObject *)Py_TYPE(object)) == Py_False) {
         PyErr_SetString(PyExc_TypeError, "a masked array: give its .filled(value)");
         return -1;
     }
     return PyObject_CheckBuffer(object) ? borrow_buffer(object, out)
-                                        : borrow_capsule(object, out);
+                                        : borrow_capsule(object, out, stream);
 }
 
 void release_borrowed(borrowed *which) {

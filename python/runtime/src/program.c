@@ -259,7 +259,7 @@ static int read_feed(session_slot *slot, const ig_program *opened, PyObject *fee
         if (!input) {
             return -1;
         }
-        if (borrow_array(value, input, &slot->make) < 0) {
+        if (borrow_array(value, input, &slot->make, slot->stream) < 0) {
             refuse_array(name, value);
             return -1;
         }

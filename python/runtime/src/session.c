@@ -35,6 +35,9 @@ session_slot *slot_create(ig_program *program, ig_thread_pool *pool, int threads
         raise_status(status, message);
         return NULL;
     }
+    ig_session_facts facts = { .size = sizeof facts };
+    ig_session_get_facts(slot->session, &facts);
+    slot->stream = facts.stream;
     return slot;
 }
 
