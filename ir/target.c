@@ -100,49 +100,51 @@ static const ig_target arm64_neon = {
     .l3_bytes = MIB(1),
 };
 
-#define SM_80                                                             \
+/* CUDA(level, PTX that newer GPUs compile, KiB of a multiprocessor's L1 and shared
+ * memory, MiB of L2, KiB of shared memory that a block may have), from the CUDA C++
+ * programming guide, "Technical Specifications per Compute Capability", and NVIDIA's
+ * papers on T4, A100, L4, H100, B200 and RTX 5090.  What "90a" has beyond 90 is not in
+ * its PTX. */
+#define CUDA_LEVELS(CUDA)                    \
+    CUDA(sm_75, compute_75, 96, 4, 64)       \
+    CUDA(sm_80, compute_80, 192, 40, 163)    \
+    CUDA(sm_89, compute_89, 128, 48, 99)     \
+    CUDA(sm_90a, compute_90, 256, 50, 227)   \
+    CUDA(sm_100, compute_100, 256, 126, 227) \
+    CUDA(sm_120, compute_120, 128, 96, 99)
+
+#define CUDA_FACTS(l1, l2, shared)                                        \
     ANY_GPU, .vector_bytes = 16, .vector_registers = 64, .has_fma = true, \
-             .has_f16c = true, .l1_bytes = KIB(192), .l2_bytes = MIB(40), \
-             .shared_bytes = KIB(163)
-#define SM_90                                                             \
-    ANY_GPU, .vector_bytes = 16, .vector_registers = 64, .has_fma = true, \
-             .has_f16c = true, .l1_bytes = KIB(256), .l2_bytes = MIB(50), \
-             .shared_bytes = KIB(227)
+             .has_f16c = true, .l1_bytes = KIB(l1), .l2_bytes = MIB(l2),  \
+             .shared_bytes = KIB(shared)
 
-static const ig_target cuda_sm_80 = {
-    .name = "cuda:sm_80",
-    .level = "sm_80",
-    .tail = "cuda:compute_80",
-    SM_80,
-};
+#define CUDA_CODE(sm, ptx, l1, l2, shared) \
+    static const ig_target cuda_##sm = {   \
+        .name = "cuda:" #sm,               \
+        .level = #sm,                      \
+        .tail = "cuda:" #ptx,              \
+        CUDA_FACTS(l1, l2, shared),        \
+    };
+#define CUDA_TAIL(sm, ptx, l1, l2, shared) \
+    static const ig_target cuda_##ptx = {  \
+        .name = "cuda:" #ptx,              \
+        .level = #ptx,                     \
+        .is_tail = true,                   \
+        CUDA_FACTS(l1, l2, shared),        \
+    };
+CUDA_LEVELS(CUDA_CODE)
+CUDA_LEVELS(CUDA_TAIL)
 
-static const ig_target cuda_sm_90a = {
-    .name = "cuda:sm_90a",
-    .level = "sm_90a",
-    .tail = "cuda:compute_90",
-    SM_90,
-};
-
-/* PTX, as newer GPUs than the one whose facts these are compile it.  What "90a" has
- * beyond 90 is not among it. */
-static const ig_target cuda_compute_80 = {
-    .name = "cuda:compute_80",
-    .level = "compute_80",
-    .is_tail = true,
-    SM_80,
-};
-
-static const ig_target cuda_compute_90 = {
-    .name = "cuda:compute_90",
-    .level = "compute_90",
-    .is_tail = true,
-    SM_90,
-};
-
+#define CODE_ROW(sm, ptx, l1, l2, shared) &cuda_##sm,
+#define TAIL_ROW(sm, ptx, l1, l2, shared) &cuda_##ptx,
 const ig_target *const ig_targets[] = {
-    &cpu_v2,          &cpu_v3,          &cpu_v4,     &cpu_v4_vnni,
-    &cpu_v4_amx,      &arm64_neon,      &cuda_sm_80, &cuda_sm_90a,
-    &cuda_compute_80, &cuda_compute_90, NULL,
+    &cpu_v2,
+    &cpu_v3,
+    &cpu_v4,
+    &cpu_v4_vnni,
+    &cpu_v4_amx,
+    &arm64_neon,
+    CUDA_LEVELS(CODE_ROW) CUDA_LEVELS(TAIL_ROW) NULL,
 };
 
 /* CPU levels may be written without their family: "v3". */

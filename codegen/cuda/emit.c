@@ -302,7 +302,9 @@ ig_status ig_cuda_emit_kernel(const ig_graph *kernel, ig_writer *out) {
     };
     IG_TRY(check_name(kernel));
     name_values(&e);
-    ig_put(out, "extern \"C\" __global__ void __launch_bounds__(%d) %s(",
+    /* One block is enough for a multiprocessor: where none is asked for, ptxas spills
+     * to have more. */
+    ig_put(out, "extern \"C\" __global__ void __launch_bounds__(%d, 1) %s(",
            IG_BLOCK_THREADS, kernel->name);
     ig_put(out, "void *const *buffers,\n    const long long *params, ");
     ig_put(out, "ig_kernel_report *report) {\n");

@@ -58,6 +58,19 @@ fi
 export LD_LIBRARY_PATH=$build/unit/cuda INGOT_CUDA_DIR=$build/unit/cuda
 export INGOT_CACHE_DIR=$folder/cache
 
+# ---- what NVRTC itself makes: all levels, no stack, wide loads ----
+
+python3 tests/cuda/code.py "$ingot" >"$folder/said" 2>&1
+case $? in
+0) passed=$((passed + 1)) ;;
+77) skip 1 "there is no NVRTC" ;;
+*)
+    failed=$((failed + 1))
+    echo "failed: kernels as NVRTC makes them"
+    tail -n 5 "$folder/said" | cut -c 1-300
+    ;;
+esac
+
 # ---- a small model, from artifact to results, in several orders of work ----
 
 cat >"$folder/m.ig" <<'END'

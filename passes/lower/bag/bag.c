@@ -437,17 +437,20 @@ static bool adds_all(const bag_class *c, const bag_cursor *at) {
            c->negative != IG_NEGATIVE_skip;
 }
 
-/* Adds ids j … j + BAG_ROWS - 1: all are checked first, so that nothing is between the
- * loads of their rows. */
+/* Adds ids j … j + BAG_ROWS - 1: all are loaded, then all checked, so that nothing is
+ * between the loads of ids, nor between those of their rows. */
 static void emit_rows(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *j,
                       bag_sums *sums) {
+    ig_value *ids[BAG_ROWS], *positions[BAG_ROWS];
     ig_value *rows[BAG_ROWS], *weights[BAG_ROWS];
     bag_row loaded[BAG_ROWS];
     for (int64_t i = 0; i < BAG_ROWS; i++) {
-        ig_value *number = k_add(b, j, k_i64(b, i)), *position;
-        ig_value *id = load_id(c, b, at, number, &position);
-        rows[i] = checked_row(c, b, at, id, position);
+        ig_value *number = k_add(b, j, k_i64(b, i));
+        ids[i] = load_id(c, b, at, number, &positions[i]);
         weights[i] = at->weight;
+    }
+    for (int64_t i = 0; i < BAG_ROWS; i++) {
+        rows[i] = checked_row(c, b, at, ids[i], positions[i]);
     }
     for (int64_t i = BAG_ROWS - 1; i >= 0; i--) { /* the first to be added last */
         at->weight = weights[i];
