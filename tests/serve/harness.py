@@ -105,8 +105,8 @@ class Server:
     def await_ready(self):
         self.await_that(lambda: self.get("/v2/health/ready")[0] == 200)
 
-    def await_that(self, holds):
-        end = time.monotonic() + PATIENCE
+    def await_that(self, holds, seconds=PATIENCE):
+        end = time.monotonic() + seconds
         while not holds():
             if time.monotonic() > end:
                 return False
@@ -168,6 +168,10 @@ class Server:
     def log_text(self):
         self.log.flush()
         return (TMP / "log").read_text()
+
+    def cpu_seconds(self):
+        fields = pathlib.Path(f"/proc/{self.process.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def memory_kb(self):
         for line in open(f"/proc/{self.process.pid}/status"):

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 
 from harness import BUILD, RELU, TMP, Server, check, compile_model, finish, skip
 from queues import SLOW
@@ -83,6 +84,27 @@ def heeds_refusals(server):
     waiting.close()
 
 
+def costs_nothing_at_rest(folder):
+    """Folders are looked at each second, connections are open, and nobody asks."""
+    server = Server(folder, "--loops", "2", "--poll", "1")
+    held = [server.connect() for _ in range(20)]
+    for connection in held:
+        connection.request("GET", "/v2/health/live")
+        connection.getresponse().read()
+    server.infer("m", [[1, 2, 3, 4]])
+    begin, seconds = server.cpu_seconds(), 10 if IS_FULL else 4
+    time.sleep(seconds)
+    spent = server.cpu_seconds() - begin
+    check("a server without requests rests", spent <= 0.02 * seconds, (spent, seconds))
+    if server.is_sanitized():
+        skip("and is small", "sanitizers are not")
+    else:
+        check("and is small", server.memory_kb() < 32 << 10, server.memory_kb())
+    for connection in held:
+        connection.close()
+    check("a good end after a rest", server.stop() == 0)
+
+
 def is_good_for_prometheus(server):
     if not shutil.which("promtool"):
         skip("promtool check metrics", "promtool is absent")
@@ -107,6 +129,7 @@ def main():
                  is_good_for_prometheus):
         part(server)
     check("a good end", server.stop() == 0)
+    costs_nothing_at_rest(folder)
 
 
 main()

@@ -13,6 +13,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -362,6 +363,85 @@ def profiles_remotely(server):
     check("one that crashes", status == 3 and "signal 6" in text, (status, text))
 
 
+def message(*fields):
+    """A message of protobuf of pairs: numbers, floats, texts, and messages that are bytes."""
+    def varint(value):
+        return (bytes([value & 127 | 128]) + varint(value >> 7)) if value > 127 else bytes([value])
+    out = b""
+    for number, value in fields:
+        if isinstance(value, int):
+            out += varint(number << 3) + varint(value)
+        elif isinstance(value, float):
+            out += varint(number << 3 | 1) + struct.pack("<d", value)
+        else:
+            data = value.encode() if isinstance(value, str) else value
+            out += varint(number << 3 | 2) + varint(len(data)) + data
+    return out
+
+
+def fx_graph(op="relu", weight_bytes=16, name="x", kind=None):
+    """Of x and a fixed w: the first half of relu(x + w * 0.5), and a constant behind it."""
+    def node(name, *args, **calls):
+        (which, target), = calls.items()
+        target = message((1, message((1, "aten"), (2, target), (3, which)))) if which not in (
+            "python", "torch") else message((2 if which == "python" else 3, target))
+        return message((1, name), (3, message((1, target), *((2, a) for a in args))))
+
+    def ref(name):
+        return message((1, name))
+    seven = message((7, message((1, message((5, 7.0))))))
+    results = message((1, ref("first")), (1, kind or ref("c")), (1, message((6, 1))))
+    nodes = [message((1, "w"), (2, b"")), message((1, name), (2, b"")),
+             node("half", ref("w"), message((5, 0.5)), Scalar="mul"),
+             node("sum", ref("x"), ref("half"), Tensor="add"), node("r", ref("sum"), default=op),
+             node("parts", ref("r"), message((3, "2")), message((3, "1")), Tensor="split"),
+             node("first", ref("parts"), message((3, "0")), python="getitem"),
+             message((1, "c"), (3, message((1, message((3, "tensor"))), (2, seven),
+                                           (3, message((1, "dtype"), (2, message((10, 66)))))))),
+             message((1, "output"), (4, message((1, message((8, results))))))]
+    weight = message((1, 66), (2, bytes([4])), (3, 0), (4, 16), (5, weight_bytes))
+    return message((1, message(*((1, n) for n in nodes))),
+                   (2, message((1, message((2, weight))))))
+
+
+def reads_fx():
+    """The graphs that octoml-profile sends to backends of torch."""
+    python = shutil.which("python3")
+    if not python or subprocess.run([python, "-c", "import torch, numpy"], check=False,
+                                    capture_output=True).returncode:
+        skip("FXPROTO", f"{python} has no torch")
+        return
+    server = Server("worker", "--host", "here", "--python", python, "--quiet",
+                    program=BUILD / "ingot")
+    client = Client(server)
+    client.session("torch-eager-cpu")
+
+    def load(graph, weights=floats(9, 9, 9, 9, 2, 4, 6, 8)):
+        client.upload(graph, "model.dat")
+        client.upload(weights, "weights/0")
+        return errors(client.load(form=2))[0]
+    check("FXPROTO is loaded", load(fx_graph()) == "", client.log[-1])
+    result = client.run([[1, -9, 3, 4]]).result_per_backend[0].result_value
+    check("and run", [list(struct.unpack(f"{len(o.tensor.data) // 4}f", o.tensor.data))
+                      for o in result.outputs] == [[2, 0], [7]] and
+          list(result.outputs[0].tensor.shape) == [1, 2], result)
+    for what, words, data in (
+            ("an operator that is not there", "no_such", [fx_graph("no_such")]),
+            ("a weight of another size", "those of its shape", [fx_graph(weight_bytes=12)]),
+            ("weights that end", "ends within", [fx_graph(), b"1234"]),
+            ("no name", "no name", [fx_graph(name="x):\n import os #")]),
+            ("a value of no kind", "not known", [fx_graph(kind=message((20, 1)))]),
+            ("a node that is not there", "'q'", [fx_graph(kind=message((1, "q")))]),
+            ("broken bytes", "does not end", [fx_graph()[:-3]]), ("no bytes", "", [b""])):
+        said = load(*data)
+        check(what, said and words in said, said)
+    client.close()
+    client.session("ingot-cpu")
+    check("Ingot says who takes it", "backends of torch" in load(fx_graph()), client.log[-1])
+    client.close()
+    check("an end", server.stop() == 0)
+
+
 def serves_octoml(server):
     """The original client, unchanged."""
     source = os.environ.get("INGOT_OCTOML")
@@ -391,5 +471,6 @@ check("an end", worker.stop() == 0)
 worker = start("--job-seconds", 4, "--child-memory", 768)
 survives(worker, MODEL)
 check("an end after crashes", worker.stop() == 0)
+reads_fx()
 check("which leaves nothing", not list(TMP.glob("ingot-serve-*")))
 finish()

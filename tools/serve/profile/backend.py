@@ -11,7 +11,7 @@ import sys
 import time
 
 SOCKET, ALIGN = 3, 64
-ONNX, EXPORTED = 1, 101
+ONNX, FXPROTO, EXPORTED = 1, 2, 101
 HEAD = struct.Struct("=QQ")
 NUMBERS = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8",
            "uint16", "uint32", "uint64", "bool")  # from 1 up
@@ -118,6 +118,143 @@ class OpenVino(Engine):
         return [results[i] for i in range(self.count)]
 
 
+# ---- graphs of octoml-profile: FXPROTO ----
+
+DTYPES = {16: "bool", 32: "int8", 33: "int16", 34: "int32", 35: "int64", 48: "uint8",
+          65: "float16", 66: "float32", 67: "float64", 81: "bfloat16", 98: "complex32",
+          99: "complex64", 100: "complex128"}
+FORMATS = ("contiguous_format", "channels_last", "channels_last_3d", "preserve_format")
+
+
+def read_varint(data, at):
+    """(a number of protobuf, where it ends)"""
+    value = 0
+    for shift in range(0, 70, 7):
+        if at == len(data):
+            break
+        value |= (data[at] & 127) << shift
+        at += 1
+        if data[at - 1] < 128:
+            return value, at
+    raise ValueError("model.dat is broken: a number does not end")
+
+
+def fields_of(data):
+    """The values of a message by their numbers: whole ones, and bytes of all others."""
+    found, at = {}, 0
+    while at < len(data):
+        key, at = read_varint(data, at)
+        if key & 7 == 0:
+            value, at = read_varint(data, at)
+        else:
+            size = {1: 8, 5: 4}.get(key & 7)
+            if key & 7 == 2:
+                size, at = read_varint(data, at)
+            if size is None or size > len(data) - at:
+                raise ValueError("model.dat is broken: a field does not end")
+            value, at = data[at:at + size], at + size
+        found.setdefault(key >> 3, []).append(value)
+    return found
+
+
+def part_of(fields, number):
+    """A field that is bytes and stands once."""
+    value = fields.get(number, [b""])[-1]
+    if not isinstance(value, bytes):
+        raise ValueError(f"model.dat is broken: field {number} is a number")
+    return value
+
+
+def fx_value(data, nodes):
+    """What a Value stands for; a graph's devices are this machine's CPU."""
+    import torch
+    found = fields_of(data)
+    if len(found) != 1:
+        raise ValueError("model.dat is broken: a value is not one of its kinds")
+    (kind, (*_, value)), = found.items()
+    read = {1: lambda: nodes[value.decode()], 3: lambda: int(value.decode()),
+            4: lambda: bool(value), 5: lambda: struct.unpack("<d", value)[0],
+            6: lambda: None,
+            7: lambda: [fx_value(i, nodes) for i in fields_of(value).get(1, [])],
+            8: lambda: tuple(fx_value(i, nodes) for i in fields_of(value).get(1, [])),
+            9: lambda: torch.device("cpu"), 10: lambda: getattr(torch, DTYPES[value]),
+            11: lambda: getattr(torch, FORMATS[value]),
+            12: lambda: (torch.strided, torch.sparse_coo)[value],
+            13: lambda: value.decode()}
+    if kind not in read:
+        raise ValueError(f"model.dat holds a value of a kind that is not known: {kind}")
+    return read[kind]()
+
+
+def fx_target(data):
+    import operator
+    import torch
+    of = fields_of(data)
+    names = [part_of(of, n).decode() for n in (2, 3)]
+    if 1 in of:
+        space, op, overload = (part_of(fields_of(part_of(of, 1)), n).decode()
+                               for n in (1, 2, 3))
+        return getattr(getattr(getattr(torch.ops, space), op), overload or "default")
+    if names == ["getitem", ""]:
+        return operator.getitem
+    if names == ["", "tensor"]:
+        return torch.tensor
+    raise ValueError(f"a graph calls '{names[0] or names[1]}', which is not known")
+
+
+def fx_weight(data, folder):
+    """A fixed input: a part of a file of weights."""
+    import torch
+    of = fields_of(part_of(fields_of(data), 2))
+    shape = []
+    for part in of.get(2, []):
+        at = 0
+        while isinstance(part, bytes) and at < len(part):
+            value, at = read_varint(part, at)
+            shape.append(value)
+        shape += [part] if isinstance(part, int) else []
+    number, offset, size = (of.get(n, [0])[-1] for n in (3, 4, 5))
+    empty = torch.empty(shape, dtype=getattr(torch, DTYPES[of[1][-1]]))
+    if size != empty.numel() * empty.element_size():
+        raise ValueError(f"a weight has {size} bytes, which are not those of its shape")
+    if size == 0:
+        return empty
+    with open(os.path.join(folder, "weights", str(number)), "rb") as file:
+        file.seek(offset)
+        data = bytearray(file.read(size))
+    if len(data) != size:
+        raise ValueError(f"weights/{number} ends within a weight")
+    return torch.frombuffer(data, dtype=empty.dtype).reshape(shape)
+
+
+def read_fx(folder):
+    """The graph in model.dat as something to call; weights are its first inputs."""
+    import torch
+    with open(os.path.join(folder, "model.dat"), "rb") as file:
+        model = fields_of(file.read())
+    graph, nodes = torch.fx.Graph(), {}
+    for each in fields_of(part_of(model, 1)).get(1, []):
+        node = fields_of(each)
+        name = part_of(node, 1).decode()
+        if not name.isidentifier():
+            raise ValueError(f"a node is called '{name}', which is no name")
+        if 2 in node:
+            nodes[name] = graph.placeholder(name)
+        elif 3 in node:
+            call = fields_of(part_of(node, 3))
+            pairs = [fields_of(pair) for pair in call.get(3, [])]
+            nodes[name] = graph.call_function(
+                fx_target(part_of(call, 1)), tuple(fx_value(a, nodes) for a in call.get(2, [])),
+                {part_of(p, 1).decode(): fx_value(part_of(p, 2), nodes) for p in pairs})
+        else:
+            graph.output(fx_value(part_of(fields_of(part_of(node, 4)), 1), nodes))
+    if not any(node.op == "output" for node in graph.nodes):
+        raise ValueError("model.dat holds no graph that gives anything")
+    run = torch.fx.GraphModule(torch.nn.Module(), graph)
+    fixed = [fx_weight(part_of(fields_of(each), 1), folder) for each in model.get(2, [])]
+    return lambda *inputs: run(*fixed, *inputs)
+
+
 class Torch(Engine):
     compiles = False
 
@@ -129,8 +266,11 @@ class Torch(Engine):
         import torch
         super().__init__(message)
         torch.set_num_threads(message["threads"])
-        path = file_of(message, ".pt2", EXPORTED)
-        self.call = torch.export.load(path).module()
+        if message["format"] == FXPROTO:
+            self.call = read_fx(message["folder"])
+        else:
+            path = file_of(message, ".pt2", EXPORTED)
+            self.call = torch.export.load(path).module()
         if self.compiles:
             self.call = torch.compile(self.call, backend="inductor")
 
@@ -146,7 +286,8 @@ class Torch(Engine):
     def arrays(self, results):
         import torch
         from torch.utils._pytree import tree_leaves
-        return [torch.as_tensor(leaf).detach().numpy() for leaf in tree_leaves(results)]
+        return [torch.as_tensor(leaf).detach().numpy() for leaf in tree_leaves(results)
+                if leaf is not None]
 
 
 class TorchInductor(Torch):

@@ -23,6 +23,7 @@
 
 enum {
     FORMAT_ONNX = 1,
+    FORMAT_FXPROTO = 2,
     FORMAT_EXPORTED = 101,
     COMPILE_SECONDS = 3600,
     MAX_PORTS = 4096
@@ -189,7 +190,10 @@ static bool load_model(const json_t *what) {
     char path[PATH_MAX];
     if (format != FORMAT_ONNX && format != FORMAT_EXPORTED) {
         return refuse(
-            "ingot-cpu takes ONNX and archives of torch.export, not format %d", format);
+            "ingot-cpu takes ONNX and archives of torch.export, not format %d%s",
+            format,
+            format == FORMAT_FXPROTO ? " (FXPROTO), which the backends of torch take"
+                                     : "");
     }
     drop_model(id);
     loaded *made = calloc(1, sizeof *made);
