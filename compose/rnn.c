@@ -30,15 +30,42 @@ static ig_value *bias_or_zeros(ig_expr *e, ig_value *bias, const ig_value *weigh
                    : bias;
 }
 
+/* A first state of the extents that all later ones have.  What the caller gives may
+ * have names of its own for them. */
+static ig_value *fit_state(ig_expr *e, ig_value *state, ig_dim batch, ig_dim width) {
+    if (e->status != IG_OK || !state || state->type->rank != 2) {
+        return state; /* the row's check says what is wrong */
+    }
+    ig_expr_guard_equal(e, state->type->dims[0], batch,
+                        "a layer's first state has the batch of its input");
+    ig_expr_guard_equal(e, state->type->dims[1], width,
+                        "a layer's first state is as wide as its weights say");
+    ig_dim dims[] = { batch, width };
+    return ig_build_reshape(e, state, NULL, (ig_reshape_attrs){ .to = { dims, 2 } });
+}
+
+/* h and, of an lstm, c. */
+static uint32_t fit_states(ig_expr *e, const ig_rnn *l, ig_value **out) {
+    bool is_lstm = l->cell == IG_CELL_lstm;
+    const ig_value *wide = l->projection ? l->projection : l->r;
+    if (e->status != IG_OK || l->x->type->rank != 3 || wide->type->rank != 2) {
+        out[0] = l->h, out[1] = l->c;
+    } else {
+        const ig_dim *dims = wide->type->dims;
+        ig_dim batch = l->x->type->dims[1];
+        out[0] = fit_state(e, l->h, batch, dims[l->projection ? 0 : 1]);
+        out[1] = fit_state(e, l->c, batch, dims[1]);
+    }
+    return is_lstm ? 2 : 1;
+}
+
 static ig_op *make_rnn(ig_expr *e, const ig_rnn *l) {
     bool is_lstm = l->cell == IG_CELL_lstm;
     ig_value *optional[] = { l->lengths, l->peepholes, l->projection };
-    ig_value *operands[11] = { l->x, l->h };
-    uint32_t count = 2;
+    ig_value *operands[11] = { l->x };
+    uint32_t count = 1;
     int64_t given = 0;
-    if (is_lstm) {
-        operands[count++] = l->c;
-    }
+    count += fit_states(e, l, operands + 1);
     operands[count++] = l->w;
     operands[count++] = l->r;
     operands[count++] = bias_or_zeros(e, l->bw, l->w);

@@ -130,6 +130,21 @@ class Images(nn.Module):
         return y, z, w, F.instance_norm(x)
 
 
+class Speech(nn.Module):
+    """Frames of a window, and layers that go on from states whose batch is open by itself."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("window", torch.hann_window(12))
+        self.lstm, self.gru = nn.LSTM(7, 5, batch_first=True), nn.GRU(5, 3)
+
+    def forward(self, x, h, c, g):
+        y = torch.stft(x, 12, 5, window=self.window, return_complex=True).abs()
+        y, (h, c) = self.lstm(y.transpose(1, 2), (h, c))
+        y, g = self.gru(y.transpose(0, 1), g)
+        return y, h, c, g
+
+
 class Columns(nn.Module):
     def forward(self, x):
         return F.fold(x, (5, 6), (2, 3), padding=1, stride=2)
@@ -157,6 +172,8 @@ class Parts(nn.Module):
 def images():
     sizes = ((2, 16, 12), (1, 9, 11), (7, 16, 12), (0, 16, 12))
     case("images", Images(), [(torch.randn(b, 3, h, w), ) for b, h, w in sizes])
+    case("speech", Speech(), [(torch.randn(b, n), torch.randn(1, b, 5), torch.randn(1, b, 5),
+                               torch.randn(1, b, 3)) for b, n in ((2, 31), (1, 7), (3, 20))])
     columns = nn.Unfold((2, 3), padding=1, stride=2)
     case("columns", Columns(), [(columns(torch.randn(b, 4, 5, 6)), ) for b in (2, 1, 0)])
     case("unpool", Unpool(), [(torch.randn(b, 3, 6, 8), ) for b in (2, 1, 7, 0)])

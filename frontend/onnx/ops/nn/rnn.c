@@ -226,8 +226,6 @@ static ig_value *state_of(const layer *l, uint32_t index, uint32_t direction) {
     uint32_t batch = l->is_batch_first ? 0 : 1;
     ig_value *state = select_direction(l, index, 3, 1 - batch, direction);
     if (state) {
-        ig_onnx_guard_extents(l->node, X, batch, index, batch);
-        ig_onnx_guard_extents(l->node, R, 2, index, 2);
         return state;
     }
     ig_dim dims[] = { ig_onnx_extent(l->e, l->form.x, 1), ig_dim_of(l->hidden) };
