@@ -157,47 +157,81 @@ static bool is_named(const ig_json *input, size_t index) {
 }
 
 /* The names of the arguments after the positional ones. */
-static const char **argument_names(ig_arena *arena, const ig_json *inputs,
+static const char **argument_names(ig_arena *arena, const ig_json *inputs, size_t count,
                                    uint32_t *out_positional) {
-    size_t count = ig_json_count(inputs), at = 0;
-    while (at < count && !is_named(&inputs->as.list.items[at], at)) {
+    size_t at = 0;
+    while (at < count && !is_named(&inputs[at], at)) {
         at++;
     }
     *out_positional = (uint32_t)at;
     const char **names = IG_NEW_ARRAY(arena, const char *, count - at + 1);
     for (size_t i = at; i < count; i++) {
-        names[i - at] = ig_json_text(ig_json_get(&inputs->as.list.items[i], "name"));
+        names[i - at] = ig_json_text(ig_json_get(&inputs[i], "name"));
     }
     return names;
 }
 
-static const ig_json *argument_at(const ig_json *inputs, size_t index) {
-    return ig_json_get(&inputs->as.list.items[index], "arg");
-}
+/* The places of a node's arguments and results that belong to a call. */
+typedef struct operator_call {
+    const char *target;
+    const ig_json *inputs, *outputs;
+    size_t input_count, output_count;
+} operator_call;
 
-static ig_status run_operator(const ig_pt2_scope *scope, const ig_json *node) {
-    ig_ts_eval *eval = scope->eval;
+static operator_call call_of(const ig_json *node, const char *target) {
     const ig_json *inputs = ig_json_get(node, "inputs");
     const ig_json *outputs = ig_json_get(node, "outputs");
-    uint32_t given = (uint32_t)ig_json_count(inputs);
-    uint32_t count = (uint32_t)ig_json_count(outputs), room = count + 1;
+    operator_call call = { .target = target,
+                           .input_count = ig_json_count(inputs),
+                           .output_count = ig_json_count(outputs) };
+    call.inputs = call.input_count ? inputs->as.list.items : NULL;
+    call.outputs = call.output_count ? outputs->as.list.items : NULL;
+    return call;
+}
+
+/* The call in token, result… = with_effects(token, operator, argument…), whose tokens
+ * give calls their order, which nodes have here; false: `node` is none. */
+static bool read_effect(const ig_json *node, const char *target, operator_call *out) {
+    enum { TOKEN = 1, TOKEN_AND_OPERATOR = 2 };
+    operator_call call = call_of(node, target);
+    if (!ig_str_starts(ig_str_of(target), higher) ||
+        strcmp(target + strlen(higher), "with_effects") != 0 ||
+        call.input_count < TOKEN_AND_OPERATOR || call.output_count < TOKEN) {
+        return false;
+    }
+    const ig_json *op = ig_json_get(&call.inputs[TOKEN], "arg");
+    call.target = ig_json_text(ig_json_get(op, "as_operator"));
+    call.inputs += TOKEN_AND_OPERATOR, call.input_count -= TOKEN_AND_OPERATOR;
+    call.outputs += TOKEN, call.output_count -= TOKEN;
+    if (call.output_count == 1 && ig_json_get(call.outputs, "as_none")) {
+        call.output_count = 0;
+    }
+    *out = call;
+    return true;
+}
+
+static ig_status run_operator(const ig_pt2_scope *scope, const operator_call *call) {
+    ig_ts_eval *eval = scope->eval;
+    uint32_t given = (uint32_t)call->input_count;
+    uint32_t count = (uint32_t)call->output_count, room = count + 1;
     ig_ts_value *results = IG_NEW_ARRAY(eval->arena, ig_ts_value, room);
     ig_ts_arguments arguments = { .values = IG_NEW_ARRAY(eval->arena, ig_ts_value,
                                                          given + 1u) };
-    arguments.names = argument_names(eval->arena, inputs, &arguments.positional);
+    arguments.names = argument_names(eval->arena, call->inputs, given,
+                                     &arguments.positional);
     arguments.keywords = given - arguments.positional;
     for (uint32_t i = 0; i < given; i++) {
-        IG_TRY(ig_pt2_argument(scope, argument_at(inputs, i), &arguments.values[i]));
+        IG_TRY(ig_pt2_argument(scope, ig_json_get(&call->inputs[i], "arg"),
+                               &arguments.values[i]));
     }
-    const char *name = ig_pt2_operator(eval->arena, scope->target);
+    const char *name = ig_pt2_operator(eval->arena, call->target);
     if (!name) {
         return ig_pt2_error(scope, IG_INVALID, "its target names no operator");
     }
-    const ig_json *items = count == 1 ? items_of(&outputs->as.list.items[0]) : NULL;
+    const ig_json *items = count == 1 ? items_of(&call->outputs[0]) : NULL;
     eval->names = (uint32_t)ig_json_count(items);
     IG_TRY(ig_ts_call_op(eval, name, &arguments, results, &room));
-    return count ? ig_pt2_bind(scope, outputs->as.list.items, count, results, room)
-                 : IG_OK;
+    return count ? ig_pt2_bind(scope, call->outputs, count, results, room) : IG_OK;
 }
 
 /* int() and float() of tensors and numbers. */
@@ -244,15 +278,19 @@ static ig_status run_form(const ig_pt2_scope *scope, const ig_pt2_form *form,
 
 static ig_status run_node(const ig_pt2_scope *scope, const ig_json *node) {
     ig_str target = ig_str_of(scope->target);
+    operator_call call = call_of(node, target.data);
     const ig_pt2_form *form = ig_pt2_form_of(target.data);
     if (form) {
         return form->arguments ? run_form(scope, form, node) : IG_OK;
+    }
+    if (read_effect(node, target.data, &call)) {
+        return run_operator(scope, &call);
     }
     if (ig_str_starts(target, higher)) {
         return ig_pt2_higher_order(scope, target.data + strlen(higher), node);
     }
     if (ig_str_starts(target, operators)) {
-        return run_operator(scope, node);
+        return run_operator(scope, &call);
     }
     return ig_pt2_error(scope, target.size ? IG_UNSUPPORTED : IG_INVALID,
                         target.size ? "function %.200s is not supported yet"
@@ -305,15 +343,16 @@ ig_status ig_pt2_nodes(ig_pt2_scope *scope) {
 
 /* ---- calls of a graph ---- */
 
-static void survey_node(ig_ts_eval *eval, const ig_json *inputs, const char *name,
+static void survey_node(ig_ts_eval *eval, const operator_call *call, const char *name,
                         const ig_location *where, ig_python_look *look) {
-    size_t count = ig_json_count(inputs);
+    size_t count = call->input_count;
     const ig_script_type **types = IG_NEW_ARRAY(eval->arena, const ig_script_type *,
                                                 count + 1);
     uint32_t positional;
-    const char **names = argument_names(eval->arena, inputs, &positional);
+    const char **names = argument_names(eval->arena, call->inputs, count, &positional);
     for (size_t i = 0; i < count; i++) {
-        types[i] = ig_pt2_argument_type(&eval->code->types, argument_at(inputs, i));
+        types[i] = ig_pt2_argument_type(&eval->code->types,
+                                        ig_json_get(&call->inputs[i], "arg"));
     }
     ig_call_shape shape = { .positional = types,
                             .positional_count = positional,
@@ -338,21 +377,24 @@ void ig_pt2_survey(ig_ts_eval *eval, const ig_json *graph, ig_python_look *look)
     const ig_json *nodes = ig_json_get(graph, "nodes");
     for (size_t i = 0; i < ig_json_count(nodes); i++) {
         const ig_json *node = &nodes->as.list.items[i];
-        const ig_json *inputs = ig_json_get(node, "inputs");
         const char *target = ig_json_text(ig_json_get(node, "target"));
+        operator_call call = call_of(node, target);
+        (void)read_effect(node, target, &call);
+        target = call.target;
         ig_location where = { .file = eval->file,
                               .node = node_name(eval->arena, node, i),
                               .scope = module_of(eval->arena, node) };
         const char *name = ig_pt2_operator(eval->arena, target);
-        for (size_t k = 0; k < ig_json_count(inputs); k++) {
-            const ig_json *graph_in = ig_json_get(argument_at(inputs, k), "as_graph");
+        for (size_t k = 0; k < call.input_count; k++) {
+            const ig_json *input = ig_json_get(&call.inputs[k], "arg");
+            const ig_json *graph_in = ig_json_get(input, "as_graph");
             ig_pt2_survey(eval, ig_json_get(graph_in, "graph"), look);
         }
         if (!look) {
             note_node(eval, target, name, where);
         } else if (name && !ig_pt2_form_of(target) &&
                    !ig_str_starts(ig_str_of(target), higher)) {
-            survey_node(eval, inputs, name, &where, look);
+            survey_node(eval, &call, name, &where, look);
         }
     }
 }

@@ -10,6 +10,7 @@
  * and the other way, an element of the values has its place by searching the offsets
  * from the innermost to the outermost.
  */
+#include "frontend/torch/eval/control.h"
 #include "frontend/torch/fbgemm/fbgemm.h"
 #include "ir/build/extent.h"
 
@@ -24,6 +25,7 @@ typedef struct jagged {
     ig_value *offsets[AXES]; /* i64 */
     ig_value **given;        /* as they came */
     uint32_t axes;
+    bool is_strict; /* an element without a place in the dense tensor is an error */
 } jagged;
 
 static jagged open_jagged(ig_ts_call *call, uint32_t values, uint32_t offsets) {
@@ -180,6 +182,12 @@ static ig_value *from_dense(jagged *j, ig_value *dense, ig_value *count) {
     if (!places || !(out = ig_expr_make(e, IG_OP_gather_nd, operands, 2, NULL))) {
         return NULL;
     }
+    if (j->is_strict) {
+        ig_value *all = ig_expr_reduce(
+            e, IG_REDUCE_min, ig_expr_cast(e, is_in, IG_DT_i8), NULL, 0, false);
+        ig_ts_guard_truth(call->eval, ig_expr_cast(e, all, IG_DT_bool), true,
+                          "a segment is longer than the dense tensor");
+    }
     ig_value *zero = ig_expr_number(e, (ig_dtype)dense->type->dtype, 0);
     return ig_build_where(e, ig_expr_unsqueeze_to(e, is_in, out->type->rank), out,
                           zero);
@@ -198,10 +206,12 @@ static ig_status give_offsets(jagged *j, uint32_t result) {
     return ig_ts_give_list(j->call, result, IG_TS_NO_ARG, j->given, j->axes);
 }
 
+/* Variant 1: torch's own, which has no zeros for what the dense tensor lacks. */
 ig_status ig_ts_op_fb_to_jagged(ig_ts_call *call) {
     jagged j = open_jagged(call, 0, 1);
     ig_value *dense = j.values;
     IG_TRY(call->e->status);
+    j.is_strict = call->row->variant != 0;
     ig_value *count = ig_compose_last(call->e, j.offsets[j.axes - 1]);
     if (!ig_ts_is_none(call, 2)) {
         ig_dim total;

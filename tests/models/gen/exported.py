@@ -479,6 +479,36 @@ def write_set(folder, module, inputs):
         json.dump({"method": "forward", "args": args, "result": result}, out)
 
 
+def symmetric(count, seed):
+    x = f32(count, 3, 3, seed=seed)
+    return x @ x.mT + torch.eye(3)
+
+
+@case((symmetric(4, 0), f32(4, 3, 2)), (symmetric(1, 3), f32(1, 3, 2, seed=4)),
+      dynamic=({0: B}, {0: B}), decompose=True)
+class Effects(nn.Module):
+    """Checks of matrices that are raised in the order of tokens."""
+
+    def forward(self, a, b):
+        return torch.linalg.inv(a) @ b, torch.cholesky_solve(b, torch.linalg.cholesky(a))
+
+
+@case((f32(5, 2), torch.tensor([0, 2, 2, 5])), (f32(5, 2, seed=1), torch.tensor([0, 0, 3, 5])))
+class Padded(nn.Module):
+    def forward(self, x, offsets):
+        y = torch.ops.aten._jagged_to_padded_dense_forward(x, [offsets], [3], -1.0)
+        back = torch.ops.aten._padded_dense_to_jagged_forward(y * 2, [offsets], 5)
+        return y, back
+
+
+@case((torch.arange(40, dtype=torch.uint8).reshape(5, 8) * 6,
+       torch.arange(-12, 12, dtype=torch.int8).reshape(8, 3) * 10))
+class Bytes(nn.Module):
+    def forward(self, x, w):
+        return torch._int_mm(x, w)
+
+
+
 def write_case(folder, name):
     make, inputs, dynamic, options = CASES[name]
     torch.manual_seed(len(name))

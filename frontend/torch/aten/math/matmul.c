@@ -22,13 +22,17 @@ ig_status ig_ts_op_matmul(ig_ts_call *call) {
     return ig_aten_give(call, multiply_matrices(call->e, x, y));
 }
 
-/* _int_mm(self, mat2): sums of products of int8 in i32, as ONNX's MatMulInteger. */
+static bool is_byte(const ig_value *x) {
+    return x->type->dtype == IG_DT_i8 || x->type->dtype == IG_DT_u8;
+}
+
+/* _int_mm(self, mat2): sums of products of bytes in i32, as ONNX's MatMulInteger. */
 ig_status ig_ts_op_int_mm(ig_ts_call *call) {
     ig_integers x = { .value = ig_aten_tensor(call, 0) };
     ig_integers y = { .value = ig_aten_tensor(call, 1) };
     IG_TRY(call->e->status);
-    if (x.value->type->dtype != IG_DT_i8 || y.value->type->dtype != IG_DT_i8) {
-        return ig_ts_fail(call, IG_INVALID, "it takes tensors of int8");
+    if (!is_byte(x.value) || !is_byte(y.value)) {
+        return ig_ts_fail(call, IG_INVALID, "it takes tensors of int8 or uint8");
     }
     return ig_aten_give(call, ig_compose_matmul_integer(call->e, x, y));
 }
