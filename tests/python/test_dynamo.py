@@ -17,6 +17,7 @@ except ImportError:
     torch = None
 else:
     import ingot.dynamo
+    from torch.testing._internal.two_tensor import TwoTensor
 
     class Counting(torch.nn.Module):
         def __init__(self):
@@ -59,6 +60,17 @@ class Dynamo(unittest.TestCase):
     def network(self):
         return torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(),
                                    torch.nn.BatchNorm1d(8), torch.nn.Linear(8, 3)).eval()
+
+    def test_weights_that_hold_tensors(self):
+        weight = TwoTensor(torch.randn(3, 4), torch.randn(3, 4))
+        module = torch.nn.Linear(4, 3).requires_grad_(False)
+        module.weight = torch.nn.Parameter(weight, requires_grad=False)
+        program = torch.compile(module, backend="ingot")
+        for batch in (2, 5):
+            x = torch.randn(batch, 4)
+            got, want = program(x), module(x)
+            self.check(got.a, want.a)
+            self.check(got.b, want.b)
 
     def test_one_graph_for_several_batches(self):
         module = self.network()

@@ -32,6 +32,7 @@ from torch._dynamo.backends.common import aot_module_simplified
 from torch._export.serde.serialize import GraphModuleSerializer, _dataclass_to_dict
 from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 from torch.export.graph_signature import (ExportGraphSignature, InputKind, InputSpec,
                                           OutputKind, OutputSpec, SymIntArgument,
                                           TensorArgument)
@@ -416,6 +417,25 @@ def _static_places(module):
             if "_dynamo_static_input_type" in (n.meta.get("tensor_dict") or {})}
 
 
+def _parts_of(value):
+    """The plain tensors in one that holds others, in AOTAutograd's order; else the value."""
+    if not is_traceable_wrapper_subclass(value):
+        return [value]
+    names, _ = value.__tensor_flatten__()
+    return [part for name in names for part in _parts_of(getattr(value, name))]
+
+
+def _plain_inputs(inputs, static):
+    """Inputs as AOTAutograd passes them, and which of these are static."""
+    plain, places = [], set()
+    for place, value in enumerate(inputs):
+        parts = _parts_of(value)
+        if place in static:
+            places.update(range(len(plain), len(plain) + len(parts)))
+        plain += parts
+    return plain, places
+
+
 def _input_facts():
     context = torch._guards.TracingContext.try_get()
     facts = context.fw_metadata if context else None
@@ -467,13 +487,13 @@ def backend(module, example_inputs, **options):
             return eager
 
     def compile_functional(graph_module, fake_inputs):
-        if len(fake_inputs) != len(example_inputs):
+        changed = {i for i, info in enumerate(_input_facts()) if info.mutates_data}
+        inputs, constant = _plain_inputs(example_inputs, static - changed)
+        if len(fake_inputs) != len(inputs):
             _tell_once("the graph is ordered by effects (it raises errors while it runs)",
                        module)
             return graph_module.forward
-        changed = {i for i, info in enumerate(_input_facts()) if info.mutates_data}
-        return compile_graph(graph_module, example_inputs, static - changed,
-                             graph_module.forward)
+        return compile_graph(graph_module, inputs, constant, graph_module.forward)
 
     needs_gradients = torch.is_grad_enabled() and any(x.requires_grad for x in tensors)
     traced = None if needs_gradients else _trace_once(module, example_inputs)
