@@ -325,8 +325,9 @@ def make_archive(module, program, form, is_open, calls):
     if form == "captured":
         return None, load
     try:
-        if form == "exported":
-            return export(module, program, is_open), load
+        if form == "exported":  # which has its own order of views and rebound state
+            archive = export(module, program, is_open)
+            return archive, lambda: torch.export.load(io.BytesIO(archive)).module()
         archive = save(module, program, form)
         load = lambda: torch.jit.load(io.BytesIO(archive))  # noqa: E731
         wanted = run_calls(load(), calls)
@@ -368,9 +369,6 @@ def draw_model(seed):
     if is_open and not program.attributes:
         try:
             others = other_shapes(program, draw)
-            if form == "exported":  # which tells the extents that it takes
-                exported = torch.export.load(io.BytesIO(archive)).module()
-                exported(*copy.deepcopy(others))
             wanted += run_calls(load(), [others])
             calls.append(others)
         except Exception:

@@ -40,7 +40,7 @@ from torch.export.graph_signature import (ExportGraphSignature, InputKind, Input
 import ingot_runtime
 
 from . import _compiler
-from .layout import base_of, leave_out_views, result_hooks, with_views
+from .layout import Views, base_of, result_hooks
 from .program import Program
 
 log = logging.getLogger("ingot")
@@ -478,9 +478,10 @@ def backend(module, example_inputs, **options):
             graph = torch.fx.GraphModule(graph_module, copy.deepcopy(graph_module.graph))
             _bind_sizes(graph.graph)
             _split_sums(graph.graph)
-            views = leave_out_views(graph.graph)
-            compiled = CompiledGraph(graph, list(inputs), constant, options)
-            return with_views(compiled, views) if views else compiled
+            views = Views(graph.graph)
+            compiled = CompiledGraph(graph, list(inputs), constant, options) if (
+                views.left or not views) else None
+            return views.around(compiled) if views else compiled
         except (ingot_runtime.Error, NotImplementedError, torch._export.serde.serialize.
                 SerializeError) as error:
             _tell_once(str(error), module)

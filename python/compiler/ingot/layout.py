@@ -131,50 +131,94 @@ def base_of(node):
     return node
 
 
-def _views_of(node):
-    """The calls that make the node's value of its base's."""
+class _Number:
+    """An argument of a view that follows from extents of the call's arguments."""
+
+    def __init__(self, expr):
+        self.expr = expr
+
+
+def _views_of(node, symbols, used):
+    """The calls that make the node's value of its base's; adds to `used` what they read."""
+    def number_of(part):
+        value = part.meta.get("val")
+        if not isinstance(value, torch.SymInt) or value.node.expr.free_symbols - set(symbols):
+            raise NotImplementedError(
+                f"results share memory, and {node.target} takes numbers of the run")
+        used.update(value.node.expr.free_symbols)
+        return _Number(value.node.expr)
+
     steps, base = [], base_of(node)
     while node is not base:
         first, *rest = node.args
-        found = []
-        torch.fx.node.map_arg((rest, node.kwargs), found.append)
-        if found or not isinstance(first, torch.fx.Node):
-            raise NotImplementedError(
-                f"results share memory, and {node.target} takes numbers of the run")
-        steps.append((node.target, rest, node.kwargs))
+        if not isinstance(first, torch.fx.Node):
+            raise NotImplementedError(f"results share memory with parts of {first}")
+        steps.append((node.target, *torch.fx.node.map_arg((rest, node.kwargs), number_of)))
         node = first
     return steps[::-1]
 
 
-def leave_out_views(graph):
-    """Of results that share memory only what they are views of stays a result.  Gives for
-    each of the old ones the place of a new one and the views of it, or nothing where none
-    shares."""
-    output = next(n for n in graph.nodes if n.op == "output")
-    results = list(output.args[0])
-    bases = [base_of(n) if isinstance(n, torch.fx.Node) else None for n in results]
-    shared = {b for b in bases if b and b.op == "call_function" and bases.count(b) > 1}
-    if not shared:
-        return []
-    left, plan = [], []
-    for node, base in zip(results, bases, strict=True):
-        kept = base if base in shared else node
-        if base not in shared or base not in left:
-            left.append(kept)
-        place = left.index(base) if base in shared else len(left) - 1
-        plan.append((place, _views_of(node) if base in shared else []))
-    output.args = (tuple(left),)
-    return plan
+class Views:
+    """Results that are views of arguments or of other results: which, and how they are made.
+    A program copies, so its own would not share their memory, and AOTAutograd reads of them
+    where in an argument's memory they begin."""
+
+    def __init__(self, graph):
+        """Takes them out of the graph's results; false where there are none."""
+        self.arguments = [n for n in graph.nodes if n.op == "placeholder"]
+        self.symbols = _symbols_of([n.meta.get("val") for n in self.arguments])
+        output = next(n for n in graph.nodes if n.op == "output")
+        results = list(output.args[0])
+        bases = [base_of(n) if isinstance(n, torch.fx.Node) else None for n in results]
+        self.left, self.plan, self.used = [], [], set()
+        for node, base in zip(results, bases, strict=True):
+            self._add(node, base, base is not None and (
+                base.op == "call_function" and bases.count(base) > 1 or
+                base.op == "placeholder" and base is not node))
+        if self:
+            output.args = (tuple(self.left),)
+
+    def __bool__(self):
+        return len(self.left) < len(self.plan) or any(steps for _, _, steps in self.plan)
+
+    def _add(self, node, base, is_shared):
+        is_argument = is_shared and base.op == "placeholder"
+        try:
+            steps = _views_of(node, self.symbols, self.used) if is_shared else []
+        except NotImplementedError:
+            if not is_argument:
+                raise
+            is_shared = is_argument = False
+            steps = []
+        if is_argument:
+            self.plan.append((True, self.arguments.index(base), steps))
+            return
+        if not is_shared or base not in self.left:
+            self.left.append(base if is_shared else node)
+        place = self.left.index(base) if is_shared else len(self.left) - 1
+        self.plan.append((False, place, steps))
+
+    def around(self, compiled):
+        """The compiled graph with the results that were taken out."""
+        def call(*args):
+            made, results = compiled(*args) if self.left else (), []
+            known = {symbol: self.symbols[symbol](args) for symbol in self.used}
+            for is_argument, place, steps in self.plan:
+                value = (args if is_argument else made)[place]
+                for target, rest, names in steps:
+                    rest, names = _with_numbers((rest, names), known)
+                    value = target(value, *rest, **names)
+                results.append(value)
+            return tuple(results)
+        return call
 
 
-def with_views(compiled, plan):
-    """The compiled graph with the results that leave_out_views took out."""
-    def call(*args):
-        made, results = compiled(*args), []
-        for place, steps in plan:
-            value = made[place]
-            for target, rest, names in steps:
-                value = target(value, *rest, **names)
-            results.append(value)
-        return tuple(results)
-    return call
+def _with_numbers(part, known):
+    """The arguments of a view with numbers for those that follow from extents."""
+    if isinstance(part, _Number):
+        return int(part.expr.xreplace(known))
+    if isinstance(part, (list, tuple)):
+        return type(part)(_with_numbers(p, known) for p in part)
+    if isinstance(part, dict):
+        return {k: _with_numbers(p, known) for k, p in part.items()}
+    return part
