@@ -3,31 +3,38 @@
 #include "base/status.h"
 
 typedef struct status_row {
-    const char *name, *meaning;
+    const char *meaning;
     int exit_status;
 } status_row;
 
+/* Apart from the rest, which the runtime does without. */
+static const char names[][sizeof "UNSUPPORTED"] = {
+#define STATUS_NAME(name, value, exit_status, meaning) [value] = #name,
+    IG_STATUS_LIST(STATUS_NAME)
+#undef STATUS_NAME
+};
+
 static const status_row rows[] = {
 #define STATUS_ROW(name, value, exit_status, meaning) \
-    [value] = { #name, meaning, exit_status },
+    [value] = { meaning, exit_status },
     IG_STATUS_LIST(STATUS_ROW)
 #undef STATUS_ROW
 };
 
 /* A status may come from another library's build: any value has an answer. */
-static const status_row *row_of(ig_status status) {
+static size_t index_of(ig_status status) {
     size_t index = (size_t)status;
-    return index < IG_COUNT_OF(rows) ? &rows[index] : &rows[IG_INTERNAL];
+    return index < IG_COUNT_OF(names) ? index : IG_INTERNAL;
 }
 
 const char *ig_status_name(ig_status status) {
-    return row_of(status)->name;
+    return names[index_of(status)];
 }
 
 const char *ig_status_meaning(ig_status status) {
-    return row_of(status)->meaning;
+    return rows[index_of(status)].meaning;
 }
 
 int ig_status_exit(ig_status status) {
-    return row_of(status)->exit_status;
+    return rows[index_of(status)].exit_status;
 }

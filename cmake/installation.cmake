@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 
-set(headers status.h tree.h kernel.h runtime.h program.h profile.h view.h dlpack.h
+set(headers status.h log.h tree.h kernel.h runtime.h program.h profile.h view.h dlpack.h
             custom.h trainer.h)
 if(NOT INGOT_RUNTIME_ONLY)
     list(APPEND headers ingot.h module.h compile.h values.h defect.h page.h shard.h grad.h stored.h train.h

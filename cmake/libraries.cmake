@@ -223,7 +223,7 @@ if(driver_objects AND TARGET ingot-runtime
     target_link_libraries(ingot PUBLIC ingot-runtime PRIVATE PkgConfig::PROTOBUF_C
         PkgConfig::LIBZIP PkgConfig::JANSSON PkgConfig::ZLIB Threads::Threads m ${CMAKE_DL_LIBS})
     target_link_options(ingot PRIVATE -Wl,-Bsymbolic-functions)
-    ig_export(ingot HEADERS ingot.h module.h compile.h values.h defect.h page.h
+    ig_export(ingot HEADERS ingot.h log.h module.h compile.h values.h defect.h page.h
               shard.h grad.h stored.h quantize.h train.h
               PRIVATE ig_worker_main USER ig_cpu)
 endif()

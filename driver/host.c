@@ -14,7 +14,7 @@
 
 /* ---- messages ---- */
 
-enum { MESSAGE_BYTES = 64 << 10 };
+enum { MESSAGE_BYTES = 64 << 10, FIELDS = 9 };
 
 static void add_message(ig_driver *host, int severity, const char *text) {
     if (host->options.message) {
@@ -25,19 +25,94 @@ static void add_message(ig_driver *host, int severity, const char *text) {
     }
 }
 
+static void tell_log(const ig_driver *host, int severity, ig_status status,
+                     const char *words, const ig_log_field *fields, size_t count) {
+    static const ig_log_level levels[] = { [IG_NOTE] = IG_LOG_INFO,
+                                           [IG_WARNING] = IG_LOG_WARNING,
+                                           [IG_ERROR] = IG_LOG_ERROR };
+    ig_log_record record = { .size = sizeof record,
+                             .level = levels[severity],
+                             .status = status,
+                             .component = "compiler",
+                             .code = ig_status_name(status),
+                             .words = words,
+                             .fields = fields,
+                             .field_count = count };
+    host->options.log->write(host->options.log->user, &record);
+}
+
+/* The parts of a diagnostic that are known, for a log; returns how many there are. */
+static size_t list_fields(const ig_diagnostic *d, ig_log_field *fields) {
+    const ig_location *where = &d->where;
+    const ig_log_field all[] = {
+        { "file", where->file, 0 },
+        { "line", NULL, where->line },
+        { "column", NULL, where->column },
+        { "graph", where->graph, 0 },
+        { "number", NULL, where->number },
+        { "node", where->node, 0 },
+        { "op", where->op, 0 },
+        { "scope", where->scope, 0 },
+        { "hint", d->hint, 0 },
+    };
+    size_t count = 0;
+    for (size_t i = 0; i < IG_COUNT_OF(all); i++) {
+        if (all[i].text || all[i].number) {
+            assert(count < FIELDS && "there is room for all");
+            fields[count++] = all[i];
+        }
+    }
+    return count;
+}
+
+/* A copy of a text without secrets; NULL: there is none, or no memory. */
+static char *copy_plain(const char *text) {
+    char *copy = text ? strdup(text) : NULL;
+    if (copy) {
+        ig_hide_secrets(copy);
+    }
+    return copy;
+}
+
+static void log_diagnostic(const ig_driver *host, const ig_diagnostic *diagnostic) {
+    ig_log_field fields[FIELDS];
+    char *texts[FIELDS] = { 0 };
+    size_t count = list_fields(diagnostic, fields);
+    char *words = copy_plain(diagnostic->message);
+    for (size_t i = 0; i < count; i++) {
+        texts[i] = copy_plain(fields[i].text);
+        fields[i].text = texts[i];
+    }
+    tell_log(host, (int)diagnostic->severity, diagnostic->status, words ? words : "",
+             fields, count);
+    for (size_t i = 0; i < count; i++) {
+        free(texts[i]);
+    }
+    free(words);
+}
+
 static void take_message(void *user, const ig_diagnostic *diagnostic) {
+    ig_driver *host = user;
+    if (host->options.log) {
+        log_diagnostic(host, diagnostic);
+    }
     char *text = malloc(MESSAGE_BYTES);
     if (text) {
         ig_diagnostic_format(diagnostic, text, MESSAGE_BYTES);
-        add_message(user, (int)diagnostic->severity, text);
+        add_message(host, (int)diagnostic->severity, text);
         free(text);
     }
 }
 
-void ig_driver_message(ig_context *context, int severity, const char *text) {
+void ig_driver_message(ig_context *context, int severity, ig_status status,
+                       const char *text) {
+    ig_driver *host = ig_driver_of(context);
     context->diag.error_count += severity == IG_ERROR;
     context->diag.warning_count += severity == IG_WARNING;
-    add_message(ig_driver_of(context), severity, text);
+    if (host->options.log) {
+        tell_log(host, severity, status, text, NULL, 0);
+    }
+    add_message(host, severity, text);
 }
 
 static void clear_messages(ig_driver *host) {

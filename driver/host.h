@@ -50,7 +50,8 @@ void ig_options_take(ig_context *context, void *to, size_t room, const void *fro
 ig_status ig_options_check(ig_context *context);
 
 /* Passes on a message that was made elsewhere (another thread or process). */
-void ig_driver_message(ig_context *context, int severity, const char *text);
+void ig_driver_message(ig_context *context, int severity, ig_status status,
+                       const char *text);
 
 /* Runs `work` with a recovery point: exhausted memory unwinds to here and becomes
  * IG_LIMIT with a message.  Every public function that can fail goes through it, and

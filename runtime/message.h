@@ -4,10 +4,12 @@
 #define IG_RUNTIME_MESSAGE_H
 
 #include "base/status.h"
+#include "ingot/log.h"
 
 typedef struct ig_message {
-    char *text; /* NULL: nobody listens */
+    char *text; /* NULL: nobody reads it */
     size_t size;
+    const ig_log *log; /* is told the line too, or NULL */
 } ig_message;
 
 /* Writes the line, cut to fit, and returns `status`. */

@@ -20,7 +20,7 @@ static ig_status report_file(const strip_call *call, ig_status status, const cha
 
 static ig_status open_container(strip_call *call, ig_container *out) {
     char why[256];
-    ig_message message = { why, sizeof why };
+    ig_message message = { why, sizeof why, NULL };
     ig_status status = ig_file_map_open(call->path, &call->map, why);
     if (status != IG_OK) {
         return report_file(call, status, call->path, "cannot read: ", why);

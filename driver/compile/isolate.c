@@ -196,7 +196,11 @@ static void answer_message(child *c, ig_packet *packet) {
         bool is_control = byte < ' ' || byte == 0x7f;
         packet->text[i] = is_control && byte != '\n' ? '?' : packet->text[i];
     }
-    ig_driver_message(c->context, packet->code, packet->text);
+    bool is_known = packet->code >= IG_NOTE && packet->code <= IG_ERROR;
+    ig_driver_message(c->context, is_known ? packet->code : IG_ERROR,
+                      packet->done <= IG_INTERNAL ? (ig_status)packet->done
+                                                  : IG_INTERNAL,
+                      packet->text);
 }
 
 static void answer_progress(child *c, ig_packet *packet) {

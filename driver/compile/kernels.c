@@ -24,6 +24,7 @@
 
 typedef struct worker_message {
     int severity;
+    ig_status status;
     const char *text;
 } worker_message;
 
@@ -75,7 +76,7 @@ static void keep_message(void *user, const ig_diagnostic *diagnostic) {
             memcpy(grown, w->messages.items, wanted - sizeof *grown);
         }
         grown[w->messages.count++] = (worker_message){ (int)diagnostic->severity,
-                                                       text };
+                                                       diagnostic->status, text };
         w->messages.items = grown;
     }
 }
@@ -314,7 +315,8 @@ static ig_status join_workers(ig_compile_team *team, size_t started) {
         for (size_t m = 0; m < w->messages.count; m++) {
             const worker_message *message = &w->messages.items[m];
             if (!strstr(ig_context_messages(team->context), message->text)) {
-                ig_driver_message(team->context, message->severity, message->text);
+                ig_driver_message(team->context, message->severity, message->status,
+                                  message->text);
             }
         }
         status = status == IG_OK ? w->status : status;

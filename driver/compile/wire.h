@@ -16,7 +16,7 @@ enum {
 };
 
 typedef enum ig_packet_kind {
-    IG_PACKET_message,  /* worker: code is the severity */
+    IG_PACKET_message,  /* worker: code is the severity, done the status */
     IG_PACKET_progress, /* worker: done, total */
     IG_PACKET_open,     /* worker: the file `text` that the user named */
     IG_PACKET_beneath,  /* worker: `text`, which the model names */

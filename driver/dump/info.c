@@ -22,6 +22,7 @@ static const struct {
     { "INGOT_STOP", "after:PASS: stop there" },
     { "INGOT_PERF", "map, jitdump: perf is told of the code (docs/debugging.md)" },
     { "INGOT_OBSERVE_DIR", "folder of files for perf and gdb; a new one" },
+    { "INGOT_LOG", "text, json: the commands' messages as lines of a log (c-api.md)" },
     { "INGOT_CAPTURE",
       "folder that calls of host programs are written to (inspect.md)" },
     { "INGOT_CAPTURE_CALLS", "how many of each session" },

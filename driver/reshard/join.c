@@ -79,7 +79,7 @@ static int64_t number_of(const ig_json *from, const char *key) {
 
 static ig_status open_part(joiner *j, const char *path, joined_part *part) {
     char why[256];
-    ig_message message = { why, sizeof why };
+    ig_message message = { why, sizeof why, NULL };
     ig_str text;
     part->path = path;
     ig_status status = ig_file_map_open(path, &part->map, why);

@@ -98,7 +98,7 @@ typedef struct about_call {
 static ig_status read_about(void *arguments) {
     about_call *call = arguments;
     char why[256];
-    ig_message message = { why, sizeof why };
+    ig_message message = { why, sizeof why, NULL };
     ig_location where = { .file = call->path };
     ig_container container;
     ig_str text;

@@ -29,6 +29,8 @@ typedef struct worker {
     ig_module *module;
     ig_compilation build;
     bool has_build;
+    ig_status status; /* of the message at hand */
+    ig_log log;
 } worker;
 
 /* ---- words to the host ---- */
@@ -40,9 +42,15 @@ static void send_words(int32_t kind, int code, uint64_t done, uint64_t total,
     ig_packet_send(IG_WORKER_SOCKET, &packet, -1);
 }
 
+/* The record of a message comes before its text. */
+static void keep_status(void *user, const ig_log_record *record) {
+    worker *w = user;
+    w->status = record->status;
+}
+
 static void send_message(void *user, int severity, const char *text) {
-    (void)user;
-    send_words(IG_PACKET_message, severity, 0, 0, text);
+    const worker *w = user;
+    send_words(IG_PACKET_message, severity, (uint64_t)w->status, 0, text);
 }
 
 static void send_progress(void *user, const char *stage, uint64_t done,
@@ -151,8 +159,11 @@ static ig_status read_request(worker *w) {
 
 static bool open_context(worker *w) {
     int threads = w->request.threads;
+    w->log = (ig_log){ keep_status, w };
     ig_context_options options = { .size = sizeof options,
                                    .message = send_message,
+                                   .message_user = w,
+                                   .log = &w->log,
                                    .progress = send_progress,
                                    .cache_folder = "",
                                    .compile_threads = threads > 0 ? threads

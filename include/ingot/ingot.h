@@ -31,6 +31,7 @@
 #include <stdint.h>
 
 #include <ingot/compile.h>
+#include <ingot/log.h>
 #include <ingot/module.h>
 #include <ingot/status.h>
 #include <ingot/tree.h>
@@ -57,6 +58,7 @@ typedef struct ig_context_options {
     const char
         *cache_folder;   /* NULL: INGOT_CACHE_DIR, else the user's; "" : no cache */
     int compile_threads; /* 0: as many as there are CPUs */
+    const ig_log *log;   /* is told each message with its parts, or NULL */
 } ig_context_options;
 
 /* NULL: memory ran out, or the options have no size. */

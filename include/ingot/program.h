@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <ingot/custom.h>
+#include <ingot/log.h>
 #include <ingot/status.h>
 #include <ingot/tree.h>
 #include <ingot/view.h>
@@ -64,6 +65,7 @@ typedef struct ig_program_options {
     size_t op_file_count;
     const ig_custom_library *const *libraries;
     size_t library_count;
+    const ig_log *log; /* is told why opening fails, or NULL */
 } ig_program_options;
 
 /* Opens an artifact.  Every size and offset in it is checked.  IG_INVALID: damaged;

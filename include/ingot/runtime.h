@@ -30,6 +30,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <ingot/log.h>
 #include <ingot/profile.h>
 #include <ingot/program.h>
 #include <ingot/status.h>
@@ -94,6 +95,7 @@ typedef struct ig_session_options {
                    * behind what is in it; of the primary context, alive as long as the
                    * session; NULL: one of the session's own.  A run ends when the
                    * stream is empty. */
+    const ig_log *log; /* is told why creating it and its runs fail, or NULL */
 } ig_session_options;
 
 IG_API IG_MUST_USE ig_status ig_session_create(ig_program *program,

@@ -60,6 +60,7 @@ typedef struct ig_trainer_options {
     ig_ranks *ranks;      /* where ranks train together: ig_group_ranks; else NULL */
     const ig_trainer_place *places;
     size_t place_count;
+    const ig_log *log; /* is told why opening it and its calls fail, or NULL */
 } ig_trainer_options;
 
 /* Opens an artifact.  Weights begin as the model had them, states at 0.  IG_INVALID:

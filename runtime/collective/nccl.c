@@ -90,7 +90,7 @@ static ig_status check_nccl(ig_group *group, ig_collective what, int error) {
 static ig_status check_cuda(ig_group *group, ig_collective what, int error) {
     const nccl_state *s = group->state;
     char words[256] = "";
-    const ig_message message = { words, sizeof words };
+    const ig_message message = { words, sizeof words, NULL };
     ig_status status = ig_cuda_driver_check(&s->driver, error, "nccl", &message);
     return status == IG_OK ? IG_OK
                            : ig_group_error(group, status, "%s: %s",
@@ -303,7 +303,7 @@ static int choose_gpu(const ig_group *group, int count) {
 static ig_status open_gpu(ig_group *group) {
     nccl_state *s = group->state;
     char words[256] = "";
-    const ig_message message = { words, sizeof words };
+    const ig_message message = { words, sizeof words, NULL };
     ig_status status = ig_cuda_driver_open(&s->driver, &message);
     if (status != IG_OK) {
         return ig_group_error(group, status, "nccl: %s", words);

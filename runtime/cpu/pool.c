@@ -270,7 +270,7 @@ static ig_status complete_options(const ig_thread_pool_options *options,
     if (ig_sized_take(all, sizeof *all, options)) {
         return IG_OK;
     }
-    ig_message message = { options->message, options->message_size };
+    ig_message message = { options->message, options->message_size, NULL };
     return ig_message_set(&message, IG_INVALID, IG_UNSIZED_WORDS,
                           "ig_thread_pool_options");
 }
@@ -280,7 +280,7 @@ ig_status ig_thread_pool_create(const ig_thread_pool_options *options,
     ig_thread_pool_options all;
     *out_pool = NULL;
     IG_TRY(complete_options(options, &all));
-    ig_message message = { all.message, all.message_size };
+    ig_message message = { all.message, all.message_size, NULL };
     int threads = all.threads == 0 && !all.run ? ig_cpu_count() : all.threads;
     if (threads < 1 || threads > MAX_THREADS) {
         return ig_message_set(&message, IG_INVALID,

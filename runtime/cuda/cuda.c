@@ -7,7 +7,7 @@
 
 enum { CAPABILITY_MAJOR = 75, CAPABILITY_MINOR = 76 };
 
-static const ig_message silence = { NULL, 0 };
+static const ig_message silence = { NULL, 0, NULL };
 
 ig_status ig_cuda_enter(const ig_cuda_device *gpu, const char *subject,
                         const ig_message *message) {

@@ -247,7 +247,7 @@ static void close_observer(ig_observer *opened) {
 }
 
 ig_status ig_observe_start(ig_observe_request *request, ig_observer **out_observer) {
-    ig_message message = { request->why, sizeof request->why };
+    ig_message message = { request->why, sizeof request->why, NULL };
     unsigned wants = 0;
     *out_observer = NULL;
     if (request->program_size != sizeof(ig_program) ||

@@ -152,28 +152,28 @@ static void close_file(ig_program *program) {
 /* The options as this library knows them: fields that the caller's struct lacks are
  * zero. */
 static ig_status complete_options(const ig_program_options *options,
-                                  ig_program_options *all) {
+                                  ig_program_options *all, ig_message *out_message) {
     *all = (ig_program_options){ .size = sizeof *all };
-    if (ig_sized_take(all, sizeof *all, options)) {
-        return IG_OK;
-    }
-    ig_message message = { options->message, options->message_size };
-    return ig_message_set(&message, IG_INVALID, IG_UNSIZED_WORDS, "ig_program_options");
+    bool is_sized = ig_sized_take(all, sizeof *all, options);
+    const ig_program_options *heard = is_sized ? all : options;
+    *out_message = (ig_message){ heard->message, heard->message_size, all->log };
+    return is_sized ? IG_OK
+                    : ig_message_set(out_message, IG_INVALID, IG_UNSIZED_WORDS,
+                                     "ig_program_options");
 }
 
-ig_status ig_program_open(const char *path, const ig_program_options *options,
-                          ig_program **out_program) {
-    ig_program_options all;
-    *out_program = NULL;
-    IG_TRY(complete_options(options, &all));
-    ig_message message = { all.message, all.message_size };
-    ig_program *program = create_program(&message);
+static ig_status open_file_or_memory(const char *path, ig_str bytes,
+                                     const ig_program_options *options,
+                                     const ig_message *message,
+                                     ig_program **out_program) {
+    ig_program *program = create_program(message);
     if (!program) {
         return IG_LIMIT;
     }
-    ig_status status = open_file(program, path, &message);
+    program->container.file = bytes;
+    ig_status status = path ? open_file(program, path, message) : IG_OK;
     if (status == IG_OK) {
-        status = open_parts(program, path, &all, &message);
+        status = open_parts(program, path, options, message);
     }
     close_file(program);
     if (status != IG_OK) {
@@ -184,30 +184,29 @@ ig_status ig_program_open(const char *path, const ig_program_options *options,
     return IG_OK;
 }
 
+ig_status ig_program_open(const char *path, const ig_program_options *options,
+                          ig_program **out_program) {
+    ig_program_options all;
+    ig_message message;
+    *out_program = NULL;
+    IG_TRY(complete_options(options, &all, &message));
+    return open_file_or_memory(path, IG_STR(""), &all, &message, out_program);
+}
+
 ig_status ig_program_open_memory(const void *bytes, size_t size,
                                  const ig_program_options *options,
                                  ig_program **out_program) {
     ig_program_options all;
+    ig_message message;
     *out_program = NULL;
-    IG_TRY(complete_options(options, &all));
-    ig_message message = { all.message, all.message_size };
+    IG_TRY(complete_options(options, &all, &message));
     if ((uintptr_t)bytes % IG_ENTRY_ALIGN != 0) {
         return ig_message_set(&message, IG_INVALID,
                               "an artifact in memory must be aligned to %d bytes",
                               IG_ENTRY_ALIGN);
     }
-    ig_program *program = create_program(&message);
-    if (!program) {
-        return IG_LIMIT;
-    }
-    program->container.file = (ig_str){ bytes, size };
-    ig_status status = open_parts(program, NULL, &all, &message);
-    if (status != IG_OK) {
-        ig_program_close(program);
-        return status;
-    }
-    *out_program = program;
-    return IG_OK;
+    return open_file_or_memory(NULL, (ig_str){ bytes, size }, &all, &message,
+                               out_program);
 }
 
 void ig_program_retain(ig_program *program) {

@@ -34,7 +34,7 @@ static ig_status complete_options(const ig_session_options *options,
     if (ig_sized_take(all, sizeof *all, options)) {
         return IG_OK;
     }
-    ig_message message = { options->message, options->message_size };
+    ig_message message = { options->message, options->message_size, NULL };
     return ig_message_set(&message, IG_INVALID, IG_UNSIZED_WORDS, "ig_session_options");
 }
 
@@ -74,7 +74,8 @@ static void take_arena(ig_session *session, const ig_session_options *options) {
     }
 }
 
-static ig_session *allocate_session(ig_program *program, ig_memory memory) {
+static ig_session *allocate_session(ig_program *program, ig_memory memory,
+                                    const ig_log *log) {
     ig_cutter c = { NULL, 0 };
     (void)cut_session(&c, &program->plan);
     size_t bytes = c.used;
@@ -91,7 +92,7 @@ static ig_session *allocate_session(ig_program *program, ig_memory memory) {
     session->program = program;
     session->plan = &program->plan;
     session->run_steps = ig_session_steps;
-    session->message = (ig_message){ session->error, sizeof session->error };
+    session->message = (ig_message){ session->error, sizeof session->error, log };
     ig_program_retain(program);
     return session;
 }
@@ -117,11 +118,11 @@ ig_status ig_session_create(ig_program *program, const ig_session_options *optio
     ig_session_options all;
     *out_session = NULL;
     IG_TRY(complete_options(options, &all));
-    ig_message message = { all.message, all.message_size };
+    ig_message message = { all.message, all.message_size, all.log };
     IG_TRY(check_options(&all, &message));
     ig_memory own = { all.allocate, all.release, all.memory_user, 0, 0 };
-    ig_session *session = allocate_session(program,
-                                           all.allocate ? own : ig_memory_host());
+    ig_session *session =
+        allocate_session(program, all.allocate ? own : ig_memory_host(), all.log);
     if (!session) {
         return ig_message_set(&message, IG_LIMIT, "out of memory for a session");
     }

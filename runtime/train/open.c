@@ -186,6 +186,7 @@ static ig_status open_programs(ig_trainer *trainer, const char *path,
     ig_program_options how = { .size = sizeof how,
                                .message = options->message,
                                .message_size = options->message_size,
+                               .log = options->log,
                                .level = options->level };
     for (ig_train_part part = IG_TRAIN_STEP; part < IG_TRAIN_PARTS; part++) {
         how.part = names[part];
@@ -202,7 +203,7 @@ static ig_status open_trainer(const char *path, ig_program *const *programs,
     *out_trainer = NULL;
     bool is_sized = ig_sized_take(&options, sizeof options, given);
     const ig_trainer_options *heard = is_sized ? &options : given;
-    ig_message message = { heard->message, heard->message_size };
+    ig_message message = { heard->message, heard->message_size, options.log };
     if (!is_sized) {
         return ig_message_set(&message, IG_INVALID, IG_UNSIZED_WORDS,
                               "ig_trainer_options");
@@ -211,7 +212,7 @@ static ig_status open_trainer(const char *path, ig_program *const *programs,
     if (!trainer) {
         return no_memory(&message);
     }
-    trainer->message = (ig_message){ trainer->text, sizeof trainer->text };
+    trainer->message = (ig_message){ trainer->text, sizeof trainer->text, options.log };
     trainer->owns_programs = path != NULL;
     trainer->how = (ig_session_options){ .size = sizeof trainer->how,
                                          .pool = options.pool,

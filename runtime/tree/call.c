@@ -204,7 +204,7 @@ static ig_status create_call(const ig_call_source *from, const ig_call_options *
     ig_message message = { 0 };
     *out_call = NULL;
     if (options) {
-        message = (ig_message){ options->message, options->message_size };
+        message = (ig_message){ options->message, options->message_size, NULL };
     }
     if (options && !ig_is_sized(options)) {
         return ig_message_set(&message, IG_INVALID, IG_UNSIZED_WORDS,

@@ -40,7 +40,7 @@ REGISTRIES = {
 # path, or `folder/*` for the files that are directly in the folder.
 ARROWS = {
     "include/": ["ingot/"],
-    "base/": [*BASE, "ingot/custom.h"],
+    "base/": [*BASE, "ingot/custom.h", "ingot/log.h"],
     "media/": ["media/", *BASE],
     "ir/": [*CORE, *BASE],
     "ir/module/": ["ir/module/", *BASE],
@@ -108,7 +108,8 @@ ARROWS = {
     "codegen/cuda/": ["codegen/cuda/", "codegen/backend.h", "ir/", *BASE],
     "codegen/null/": ["codegen/null/", "codegen/backend.h", "ir/", *BASE],
     "runtime/": ["runtime/*", "runtime/host/", *BASE, KERNEL,
-                 "ingot/runtime.h", "ingot/tree.h", "ingot/dlpack.h", "ingot/store.h"],
+                 "ingot/log.h", "ingot/runtime.h", "ingot/tree.h", "ingot/dlpack.h",
+                 "ingot/store.h"],
     "runtime/plan/": ["runtime/plan/", "runtime/*", *BASE, "ingot/runtime.h", "ingot/tree.h"],
     "runtime/program/": ["runtime/program/", "runtime/plan/", "runtime/plugin/",
                          "runtime/*", "runtime/host/", "runtime/cpu/cpu.h", "runtime/cpu/level.h", *BASE, KERNEL,

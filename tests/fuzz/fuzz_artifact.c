@@ -57,7 +57,7 @@ static void rehash(ig_str entry, size_t hash_at) {
 
 static void rehash_all(char *bytes, size_t size) {
     ig_container container;
-    ig_message message = { NULL, 0 };
+    ig_message message = { NULL, 0, NULL };
     ig_str entry;
     if (ig_container_open((ig_str){ bytes, size }, &container, &message) != IG_OK) {
         return;

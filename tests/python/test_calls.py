@@ -4,12 +4,15 @@ SPDX-License-Identifier: Apache-2.0
 """
 import array
 import gc
+import io
+import logging
 import os
 import subprocess
 import sys
 import tempfile
 import threading
 import unittest
+from unittest import mock
 
 import numpy as np
 
@@ -271,6 +274,48 @@ class Opening(unittest.TestCase):
         self.assertTrue(seen)
         with self.assertRaises(Stop):
             ingot.compile(models.ADD, cache="", progress=stop)
+
+    def test_log_has_errors_of_compiler_and_runtime(self):
+        heard = []
+        self.addCleanup(ingot.set_log, None)
+        ingot.set_log(heard.append)
+        ingot.compile(models.ADD)
+        self.assertEqual(heard, [])
+        with self.assertRaises(ingot.InvalidError):
+            ingot.compile(b"module @m {\n  nonsense\n}\n", cache="")
+        with self.assertRaises(ingot.FileError):
+            ingot_runtime.Program("/no/such.ingot")
+        record, opened = heard
+        self.assertEqual(record[:3], ("error", "compiler", "INVALID"))
+        self.assertEqual(record.fields["line"], 2)
+        self.assertEqual(opened[:3], ("error", "runtime", "IO"))
+        self.assertIn("/no/such.ingot", opened.words)
+
+        def fail(record):
+            raise ValueError("a hook that fails stops nobody")
+
+        ingot.set_log(fail)
+        with mock.patch.object(sys, "unraisablehook"), self.assertRaises(ingot.FileError):
+            ingot_runtime.Program("/no/such.ingot")
+        for form, begin in (("json", "{"), ("text", "20")):
+            ingot.set_log(form)
+            with mock.patch.object(sys, "stderr", io.StringIO()) as stderr, \
+                    self.assertRaises(ingot.FileError):
+                ingot_runtime.Program("/no\n\udcff.ingot")
+            line, end = stderr.getvalue().split("\n")
+            self.assertTrue(line.startswith(begin) and "runtime" in line and not end, line)
+
+        records = []
+        handler = logging.Handler()
+        handler.emit = records.append
+        logger = logging.Logger("ingot")
+        logger.addHandler(handler)
+        ingot.set_log(logger)
+        with self.assertRaises(ingot.FileError):
+            ingot_runtime.Program("/no/such.ingot")
+        self.assertEqual((records[0].levelno, records[0].ingot.code), (logging.ERROR, "IO"))
+        with self.assertRaises(ValueError):
+            ingot.set_log("xml")
 
     def test_described(self):
         program = ingot.compile(models.ADD)

@@ -311,7 +311,7 @@ def main():
         '{"dynamic_batching": {"max_queue_delay_microseconds": 3000000}}')
     server = Server(folder, "--loops", "1", "--poll", "0")
     untried = [line["model"] for line in map(json.loads, server.log_text().splitlines())
-               if line["event"] == "batches untried"]
+               if line["code"] == "batches untried"]
     check("drawn requests try all forms but texts", untried == ["texts"], untried)
     for name, (_, make) in FORMS.items():
         compare(server, name, make)

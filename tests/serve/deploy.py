@@ -36,7 +36,7 @@ def runs(what, words):
              else w for w in words]
     check(what + " runs ingot serve", words[:2] == ["/usr/bin/ingot", "serve"], words)
     server = Server(*words[1:], wait=False, program=BUILD / "ingot")
-    check(what + " comes up", server.await_that(lambda: '"event": "serve"' in server.log_text() or
+    check(what + " comes up", server.await_that(lambda: '"code": "serve"' in server.log_text() or
                                                 "relu" in server.log_text()), server.log_text())
     server.process.send_signal(signal.SIGHUP)
     check(what + ": a reload", server.await_that(lambda: "read again" in server.log_text()))

@@ -158,7 +158,7 @@ def is_traced(server):
                 request.SerializeToString(),
                 metadata=[("traceparent", f"00-{trace}-{parent}-01")])
     lines = [line for line in map(json.loads, server.log_text().splitlines())
-             if line["event"] == "request"]
+             if line["code"] == "request"]
     check("sampled requests are in the log, and no others",
           [(line["trace"], line["parent"], line["status"]) for line in lines] ==
           [(trace, parent, 0)] * (2 if grpc else 1), lines)

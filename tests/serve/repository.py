@@ -152,7 +152,7 @@ def compiles_beside(folder):
     check("whose buckets add up", metrics_add_up(metrics))
     check("an end", server.stop() == 0)
     check("each line of the log is JSON",
-          all(json.loads(line)["event"] for line in server.log_text().splitlines()))
+          all(json.loads(line)["code"] for line in server.log_text().splitlines()))
     left = [name for name in os.listdir(TMP) if name.startswith("ingot-serve-")]
     check("nothing is left behind", not left, left)
 

@@ -216,9 +216,10 @@ static void tell_ports(const server *of) {
 static void reload_keys(server *of) {
     char words[KEY_WORDS];
     if (keys_reload(of->keys, words)) {
-        log_event(LOG_INFO, "keys", NULL, 0, "certificates and tokens are read again");
+        log_event(IG_LOG_INFO, "keys", NULL, 0,
+                  "certificates and tokens are read again");
     } else {
-        log_event(LOG_ERROR, "keys", NULL, 0, words);
+        log_event(IG_LOG_ERROR, "keys", NULL, 0, words);
     }
 }
 
@@ -239,7 +240,7 @@ static void await_end(server *of, const sigset_t *signals) {
 static void serve_to_end(server *of, const sigset_t *signals) {
     tell_ports(of);
     await_end(of, signals);
-    log_event(LOG_INFO, "drain", NULL, 0, "");
+    log_event(IG_LOG_INFO, "drain", NULL, 0, "");
     int64_t deadline = clock_now() + of->settings->drain_seconds * 1000000000LL;
     for (size_t i = 0; i < of->loop_count; i++) {
         loop_drain(of->loops[i], deadline);
@@ -247,7 +248,7 @@ static void serve_to_end(server *of, const sigset_t *signals) {
     for (size_t i = 0; i < of->loop_count; i++) {
         loop_join(of->loops[i]);
     }
-    log_event(LOG_INFO, "end", NULL, 0, "");
+    log_event(IG_LOG_INFO, "end", NULL, 0, "");
 }
 
 /* Sessions write calls down where the environment says so (docs/inspect.md). */
@@ -266,7 +267,8 @@ int server_run(const serve_settings *settings) {
     sigset_t signals;
     begin_capture(settings);
     it.settings = settings;
-    log_from(settings->is_quiet ? LOG_WARNING : LOG_INFO);
+    log_to(settings->log_is_text ? ig_log_text : ig_log_json,
+           settings->is_quiet ? IG_LOG_WARNING : IG_LOG_INFO);
     signal(SIGPIPE, SIG_IGN);
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);

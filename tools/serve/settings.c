@@ -40,6 +40,7 @@ enum {
     OPTION_DRAIN,
     OPTION_COMPILE,
     OPTION_SHARED,
+    OPTION_LOG,
     OPTION_QUIET,
     OPTION_ISOLATE,
     OPTION_ISOLATE_MEMORY,
@@ -89,6 +90,7 @@ static const option_row rows[OPTION_COUNT] = {
     { "compile-seconds", "SECONDS", 1, 86400, "for compiling a model (600)" },
     { "shared-memory", NULL, 0, 0,
       "clients may register any shared memory of this user (off)" },
+    { "log", "json|text", 0, 0, "lines of the log on stderr (json)" },
     { "quiet", NULL, 0, 0, "log warnings and errors alone" },
     { "isolate", NULL, 0, 0, "run each model in a confined process of its own" },
     { "isolate-memory", "MB", 0, 1 << 24, "that it may write (0: no bound)" },
@@ -115,7 +117,7 @@ static const char usage[] =
     "usage: ingot serve FOLDER|MODEL… [options]\n\n"
     "Serves models by the Open Inference Protocol, version 2, over HTTP and gRPC.  FOLDER\n"
     "holds NAME/VERSION/model.{ingot,onnx,pt,pt2} and NAME/config.json; docs/serving.md says\n"
-    "more.  The ports stand on standard output, the log (JSON) on stderr.\n\noptions:\n";
+    "more.  The ports stand on standard output, the log on stderr.\n\noptions:\n";
 
 static const char worker_usage[] =
     "usage: ingot worker [FOLDER|MODEL…] [options]\n\n"
@@ -229,6 +231,9 @@ static void set_text(serve_settings *to, int which, const char *text) {
     case OPTION_EXPLICIT:
         to->models.is_explicit = true;
         return;
+    case OPTION_LOG:
+        to->log_is_text = strcmp(text, "text") == 0;
+        return;
     default:
         to->is_quiet = true;
     }
@@ -335,6 +340,10 @@ bool settings_read(int argc, char **argv, serve_settings *out, int *out_exit) {
         }
         int64_t number = 0;
         bool is_number = rows[which].min != rows[which].max;
+        if (which == OPTION_LOG && strcmp(optarg, "json") != 0 &&
+            strcmp(optarg, "text") != 0) {
+            return refuse_option(rows[which].name, optarg);
+        }
         if (is_number && !read_number(&rows[which], optarg, &number)) {
             return false;
         }

@@ -15,6 +15,7 @@ typedef struct serve_settings {
     const char *capture;    /* folder of calls that are written down, or NULL */
     int capture_every;      /* of so many runs one */
     bool is_insecure;       /* strangers may reach it: somebody else keeps them out */
+    bool log_is_text;       /* else JSON */
     bool is_quiet;          /* warnings and errors alone are logged */
     bool has_shared_memory; /* clients may register memory of this machine */
     limits limits;

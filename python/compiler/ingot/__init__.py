@@ -10,7 +10,8 @@ Nothing is imported that a model does not need: neither torch nor numpy nor onnx
 SPDX-License-Identifier: Apache-2.0
 """
 from ingot_runtime import (CancelledError, Diagnostic, Error, FileError, InternalError,
-                           InvalidError, LimitError, Tensor, UnsupportedError, level)
+                           InvalidError, LimitError, LogRecord, Tensor, UnsupportedError, level,
+                           set_log)
 
 from . import _compiler
 from .operators import operator
@@ -19,5 +20,5 @@ from .session import Session
 
 __version__ = _compiler.__version__
 __all__ = ["CancelledError", "Diagnostic", "Error", "FileError", "InternalError",
-           "InvalidError", "LimitError", "Program", "Session", "Tensor", "UnsupportedError", "compile",
-           "dump", "level", "load", "operator"]
+           "InvalidError", "LimitError", "LogRecord", "Program", "Session", "Tensor", "UnsupportedError",
+           "compile", "dump", "level", "load", "operator", "set_log"]

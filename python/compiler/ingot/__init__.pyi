@@ -1,8 +1,9 @@
 from ingot_runtime import (CancelledError as CancelledError, Diagnostic as Diagnostic,
                            Error as Error, FileError as FileError,
                            InternalError as InternalError, InvalidError as InvalidError,
-                           LimitError as LimitError, Tensor as Tensor,
-                           UnsupportedError as UnsupportedError, level as level)
+                           LimitError as LimitError, LogRecord as LogRecord, Tensor as Tensor,
+                           UnsupportedError as UnsupportedError, level as level,
+                           set_log as set_log)
 
 from .operators import operator as operator
 from .program import Program as Program, compile as compile, dump as dump, load as load

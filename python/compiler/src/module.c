@@ -7,6 +7,7 @@
  */
 #include "python/compiler/src/values.h"
 #include "python/lists.h"
+#include "python/log.h"
 
 #include <ingot/runtime.h>
 #include <ingot/train.h>
@@ -366,6 +367,7 @@ static PyObject *work_on(PyObject *args, PyObject *kwargs, work_hook work) {
                                    .progress = tell_progress,
                                    .progress_user = &r,
                                    .cache_folder = r.cache_folder,
+                                   .log = &python_log,
                                    .memory_limit = (uint64_t)r.memory_limit };
     r.context = ig_context_create(&options);
     ig_status status = IG_LIMIT;

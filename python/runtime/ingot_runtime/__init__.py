@@ -9,6 +9,7 @@ from collections import namedtuple
 
 from ._runtime import (CancelledError, Error, FileError, InternalError, InvalidError,
                        LimitError, Program, Tensor, UnsupportedError, __version__, level)
+from .log import LogRecord, set_log
 
 Diagnostic = namedtuple("Diagnostic", "text hint file node operator")
 Diagnostic.__doc__ = """One message of an error: its text, and advice; the file, the node (its number, or \
@@ -46,4 +47,4 @@ def _diagnostics(error):
 Error.diagnostics = property(_diagnostics, doc=_diagnostics.__doc__)
 
 __all__ = ["CancelledError", "Diagnostic", "Error", "FileError", "InternalError", "InvalidError",
-           "LimitError", "Program", "Tensor", "UnsupportedError", "level"]
+           "LimitError", "LogRecord", "Program", "Tensor", "UnsupportedError", "level", "set_log"]

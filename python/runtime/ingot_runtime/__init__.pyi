@@ -1,5 +1,6 @@
+import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Self, final
 
 __all__: list[str]
@@ -12,6 +13,15 @@ class Diagnostic(NamedTuple):
     file: str | None
     node: int | None
     operator: str | None
+
+class LogRecord(NamedTuple):
+    level: str
+    component: str
+    code: str
+    words: str
+    fields: dict[str, str | int]
+
+def set_log(to: str | logging.Logger | Callable[[LogRecord], object] | None) -> None: ...
 
 class Error(Exception):
     @property

@@ -7,6 +7,7 @@
  */
 #include "python/runtime/src/binding.h"
 #include "python/lists.h"
+#include "python/log.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -102,6 +103,7 @@ static int read_opening(PyObject *args, PyObject *kwargs, opening *o) {
     options->size = sizeof *options;
     options->message = o->message;
     options->message_size = sizeof o->message;
+    options->log = &python_log;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O&|$ipzpOO:Program", names,
                                      PyUnicode_FSConverter, &o->path, &o->threads,
                                      &hugepages, &options->level,

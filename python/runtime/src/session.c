@@ -1,6 +1,7 @@
 /* Sessions of a program, one a call in progress.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "python/runtime/src/binding.h"
+#include "python/log.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,8 @@ session_slot *slot_create(ig_program *program, ig_thread_pool *pool, int threads
                                    .message = message,
                                    .message_size = sizeof message,
                                    .pool = pool,
-                                   .threads = threads };
+                                   .threads = threads,
+                                   .log = &python_log };
     ig_call_options call = { .size = sizeof call,
                              .message = message,
                              .message_size = sizeof message };

@@ -20,6 +20,24 @@ holds "help is printed once" [ "$(grep -c 'takes these words' "$tmp/errors")" = 
 check "INGOT_PERF" 3 "is neither map nor jitdump" env INGOT_PERF=nosuch "${run[@]}"
 check "INGOT_CAPTURE_CALLS" 3 "INGOT_CAPTURE_CALLS and INGOT_CAPTURE_EVERY are numbers of calls" \
     env "INGOT_CAPTURE=$tmp/captures" INGOT_CAPTURE_CALLS=many "${run[@]}"
+check "INGOT_LOG" 3 "INGOT_LOG is text or json, not 'xml'" env INGOT_LOG=xml "${run[@]}"
+
+# Messages as a log: the parts of a diagnostic are fields.
+printf 'module @m {\n  graph @"g"(%%x: f32[1]) -> (f32[1]) {\n    %%0 = nosuch %%x : f32[1]\n    ret %%0\n  }\n}\n' \
+    >"$tmp/bad.ig"
+INGOT_LOG=json "$ingot" run "$tmp/bad.ig" 2>"$tmp/log"
+holds "a line of JSON tells level, component, code, words and place" "$python" -c '
+import json, sys
+lines = [json.loads(line) for line in open(sys.argv[1])]
+first = lines[0]
+assert first["level"] == "error" and first["component"] == "compiler", first
+assert first["code"] == "INVALID" and "nosuch" in first["words"], first
+assert first["file"].endswith("bad.ig") and first["line"] == 3, first
+assert len(lines) == 1, lines' "$tmp/log"
+INGOT_LOG=json "$ingot" run "$tmp/bad.ig" --isolate 2>"$tmp/log"
+holds "its code too where another process read the file" grep -q '"code": "INVALID"' "$tmp/log"
+INGOT_LOG=text "$ingot" run "$tmp/relu.ig" --input 'x=f32[2,5]=1' 2>"$tmp/log"
+holds "a line of text" grep -qE '^20[0-9-]+T[0-9:.]+Z error (ingot|compiler) INVALID.*: ' "$tmp/log"
 
 # An entry that is larger than half of the caches makes room like others.
 "$ingot" cache clear >/dev/null

@@ -6,7 +6,7 @@
 #include "runtime/cuda/cuda.h"
 
 static char words[512];
-static const ig_message message = { words, sizeof words };
+static const ig_message message = { words, sizeof words, NULL };
 
 bool cuda_has_gpu(void) {
     ig_context context = { .limits = ig_limits_default };

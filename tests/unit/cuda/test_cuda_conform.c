@@ -120,7 +120,7 @@ TEST(kernels_conform_on_a_gpu) {
     if (!cuda_has_gpu()) {
         return;
     }
-    CHECK_OK(ig_cuda_open(0, &held, &(ig_message){ NULL, 0 }));
+    CHECK_OK(ig_cuda_open(0, &held, &(ig_message){ NULL, 0, NULL }));
     way how = { cuda_run_gpu, cuda_gpu_target()->name };
     CHECK(!share || sscanf(share, "%d %d", &first, &every) == 2);
     for (size_t i = 0; i < IG_COUNT_OF(files); i++) {

@@ -5,7 +5,7 @@
 #include "tests/unit/cuda/cuda_gpu.h"
 
 static char words[512];
-static const ig_message message = { words, sizeof words };
+static const ig_message message = { words, sizeof words, NULL };
 
 /* ---- without a GPU ---- */
 

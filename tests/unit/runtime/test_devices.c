@@ -89,7 +89,7 @@ static bool open_null(device_case *d) {
 }
 
 static bool open_cuda(device_case *d) {
-    const ig_message message = { d->words, sizeof d->words };
+    const ig_message message = { d->words, sizeof d->words, NULL };
     if (!gather_image.bytes) {
         unit_skip("CUDA on the driver that stands in: no C++ compiler");
         return false;
@@ -126,7 +126,7 @@ static const struct {
     } while (0)
 
 static ig_message message_of(device_case *d) {
-    return (ig_message){ d->words, sizeof d->words };
+    return (ig_message){ d->words, sizeof d->words, NULL };
 }
 
 static ig_queue_options options_of(device_case *d) {

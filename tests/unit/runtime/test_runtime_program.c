@@ -197,7 +197,7 @@ END_TEST
 
 static ig_str find_entry(rt_case *c, const char *name) {
     ig_container container;
-    ig_message message = { NULL, 0 };
+    ig_message message = { NULL, 0, NULL };
     ig_str entry;
     CHECK_OK(ig_container_open((ig_str){ c->bytes, c->size }, &container, &message));
     CHECK(ig_container_find(&container, name, &entry));
@@ -324,7 +324,7 @@ TEST(entries_stay_inside_of_the_file) {
     rt_case *c = rich_case();
     rt_pack(c);
     ig_container container;
-    ig_message message = { c->why, sizeof c->why };
+    ig_message message = { c->why, sizeof c->why, NULL };
     unsigned char *bytes = c->bytes, *directory = bytes + c->size - 22;
     uint32_t at;
     memcpy(&at, directory + 16, sizeof at);
@@ -460,7 +460,7 @@ END_TEST
 
 static ig_status open_plan(rt_case *c, const ig_plan_header *header) {
     ig_plan plan;
-    ig_message message = { c->why, sizeof c->why };
+    ig_message message = { c->why, sizeof c->why, NULL };
     ig_status status = ig_plan_open(header, header->plan_bytes, &plan, &message);
     if (status == IG_OK) {
         ig_plan_close(&plan);

@@ -23,6 +23,7 @@ static _Atomic(ig_lookahead *) interrupted_ahead;
 static atomic_int interrupts;
 
 static bool is_wrong_usage;
+static ig_log hook; /* of contexts: outlives them */
 
 ig_status wrong_usage(void) {
     is_wrong_usage = true;
@@ -97,12 +98,47 @@ void put_port(FILE *to, const char *what, const char *name, const char *type) {
     fprintf(to, ": %s\n", type);
 }
 
+typedef void log_sink(void *user, const ig_log_record *record);
+
+/* What INGOT_LOG asks for; NULL: words for people. */
+static log_sink *sink_of_log(void) {
+    const char *form = getenv("INGOT_LOG");
+    bool is_text = form && strcmp(form, "text") == 0;
+    bool is_json = form && strcmp(form, "json") == 0;
+    return is_text ? ig_log_text : is_json ? ig_log_json : NULL;
+}
+
+/* The stable code of an error by the exit status that it leads to. */
+static const char *code_of(int exit_status) {
+    for (int i = IG_INVALID; i <= (int)IG_INTERNAL; i++) {
+        if (exit_of((ig_status)i) == exit_status) {
+            return ig_status_text((ig_status)i);
+        }
+    }
+    return exit_status == EXIT_USAGE ? "USAGE" : "FAILED";
+}
+
+/* Words on stderr, of `code` in a log; NULL: the context's hook has logged them. */
+static void say(ig_log_level level, const char *code, const char *text) {
+    log_sink *sink = sink_of_log();
+    progress_clear();
+    if (!sink) {
+        fprintf(stderr, "%s%s\n", level == IG_LOG_ERROR ? "error: " : "", text);
+    } else if (code) {
+        ig_log_record record = { .size = sizeof record,
+                                 .level = level,
+                                 .component = "ingot",
+                                 .code = code,
+                                 .words = text };
+        sink(NULL, &record);
+    }
+}
+
 /* Prints an error, without secrets, and keeps it for --json. */
-static void show_error(char *text) {
+static void show_error(const char *code, char *text) {
     ig_text_hide_secrets(text);
     json_output_error(text);
-    progress_clear();
-    fprintf(stderr, "error: %s\n", text);
+    say(IG_LOG_ERROR, code, text);
 }
 
 int complain(int exit_status, const char *format, ...) {
@@ -114,7 +150,7 @@ int complain(int exit_status, const char *format, ...) {
     }
     va_end(args);
     char none[] = "memory ran out";
-    show_error(text ? text : none);
+    show_error(code_of(exit_status), text ? text : none);
     free(text);
     return exit_status;
 }
@@ -130,8 +166,7 @@ void note(const settings *given, const char *format, ...) {
     va_end(args);
     if (length >= 0) {
         ig_text_hide_secrets(text);
-        progress_clear();
-        fprintf(stderr, "%s\n", text);
+        say(IG_LOG_INFO, "NOTE", text);
         free(text);
     }
 }
@@ -225,24 +260,36 @@ bool was_interrupted(void) {
     return atomic_load(&interrupts) > 0;
 }
 
-/* The text of a warning says that it is one.  Notes are for who makes a file. */
+/* Notes are for who makes a file. */
+static bool shows_notes(const settings *given) {
+    return !given->quiet && given->output;
+}
+
+/* The text of a warning says that it is one. */
 static void show_message(void *user, int severity, const char *text) {
     const settings *given = user;
-    char *plain = severity == 0 ? text_of("%s", text) : NULL;
-    if (plain) {
+    char *plain = text_of("%s", text);
+    if (severity >= 2) {
+        show_error(NULL, plain);
+    } else if (severity == 1) {
+        say(IG_LOG_WARNING, NULL, plain);
+    } else {
         ig_text_hide_secrets(plain);
         json_output_note(plain);
-        free(plain);
+        if (shows_notes(given)) {
+            say(IG_LOG_INFO, NULL, plain);
+        }
     }
-    if (severity == 0 && (given->quiet || !given->output)) {
-        return;
+    free(plain);
+}
+
+/* The same messages with their parts, for a log. */
+static void log_message(void *user, const ig_log_record *record) {
+    log_sink *sink = sink_of_log();
+    if (sink && (record->level > IG_LOG_INFO || shows_notes(user))) {
+        progress_clear();
+        sink(NULL, record);
     }
-    if (severity >= 2) {
-        complain(0, "%s", text);
-        return;
-    }
-    progress_clear();
-    fprintf(stderr, "%s\n", text);
 }
 
 static void keep_error(void *user, int severity, const char *text) {
@@ -263,6 +310,14 @@ static void show_progress(void *user, const char *stage, uint64_t done,
     } else {
         fprintf(stderr, "\r\033[K%s", stage);
     }
+}
+
+static int check_log(void) {
+    const char *form = getenv("INGOT_LOG");
+    return !form || !*form || sink_of_log()
+               ? 0
+               : complain(exit_of(IG_INVALID), "INGOT_LOG is text or json, not '%s'",
+                          form);
 }
 
 static int set_limits(ig_context *context, const settings *given) {
@@ -296,14 +351,17 @@ static int check_names(ig_context *context, const settings *given) {
 
 ig_context *context_open(const settings *given, message *errors, int *out_exit) {
     bool is_shown = isatty(STDERR_FILENO) && !given->quiet && !errors;
+    hook = (ig_log){ log_message, (void *)(uintptr_t)given };
     ig_context_options options = {
         .size = sizeof options,
+        .log = errors ? NULL : &hook,
         .message = errors ? keep_error : show_message,
         .message_user = errors ? (void *)errors : (void *)(uintptr_t)given,
         .progress = is_shown ? show_progress : NULL,
     };
     ig_context *context = need(ig_context_create(&options));
-    *out_exit = set_limits(context, given);
+    *out_exit = check_log();
+    *out_exit = *out_exit ? *out_exit : set_limits(context, given);
     if (*out_exit) {
         ig_context_destroy(context);
         return NULL;

@@ -1,4 +1,4 @@
-/* Lines of JSON on stderr, one an event.
+/* Records of the server, one an event, on stderr.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_TOOLS_SERVE_MODEL_LOG_H
 #define IG_TOOLS_SERVE_MODEL_LOG_H
@@ -6,14 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef enum log_level { LOG_INFO, LOG_WARNING, LOG_ERROR } log_level;
+#include <ingot/log.h>
 
-/* Levels below it are left out; LOG_INFO to begin with. */
-void log_from(log_level lowest);
+/* Where records go (ig_log_json to begin with), and the level below which they are left
+ * out (IG_LOG_INFO to begin with). */
+void log_to(void (*sink)(void *user, const ig_log_record *record), ig_log_level lowest);
 /* `model` may be NULL, `version` 0, `words` "".  From any thread; a line is written at
  * once. */
-void log_event(log_level level, const char *event, const char *model, int64_t version,
-               const char *words);
+void log_event(ig_log_level level, const char *event, const char *model,
+               int64_t version, const char *words);
 
 /* A request that its caller traces; `status` is gRPC's. */
 typedef struct log_span {

@@ -67,7 +67,8 @@ void repository_give_back(repository *of, catalog *list) {
 static void publish_catalog(repository *of) {
     catalog *list = slots_list(&of->slots);
     if (!list) {
-        log_event(LOG_ERROR, "publish", NULL, 0, "memory for a list of models ran out");
+        log_event(IG_LOG_ERROR, "publish", NULL, 0,
+                  "memory for a list of models ran out");
         return;
     }
     list->users = 1; /* the repository */
@@ -180,8 +181,8 @@ static bool make_version(repository *of, slot *at, const found_model *model,
         retire_version(of, at->served);
         at->served = made;
     }
-    log_event(made ? LOG_INFO : LOG_ERROR, made ? "load" : "load failed", at->name,
-              at->number, at->reason);
+    log_event(made ? IG_LOG_INFO : IG_LOG_ERROR, made ? "load" : "load failed",
+              at->name, at->number, at->reason);
     return made != NULL;
 }
 
@@ -243,7 +244,7 @@ static bool end_stale(repository *of) {
     bool is_any = false;
     for (size_t i = of->slots.count; i-- > 0;) {
         if (of->slots.items[i].is_stale) {
-            log_event(LOG_INFO, "unload", of->slots.items[i].name,
+            log_event(IG_LOG_INFO, "unload", of->slots.items[i].name,
                       of->slots.items[i].number, "");
             retire_version(of, slots_remove(&of->slots, i));
             is_any = true;
@@ -421,7 +422,7 @@ static void *follow_for_ever(void *user) {
         follow_places(of);
     }
     atomic_store(&of->is_ready, true);
-    log_event(LOG_INFO, "ready", NULL, 0, "");
+    log_event(IG_LOG_INFO, "ready", NULL, 0, "");
     int64_t poll = of->options.is_explicit ? 0 : 1000LL * of->options.poll_seconds;
     for (int64_t left = poll;;) {
         bool is_ending;

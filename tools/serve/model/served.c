@@ -257,12 +257,12 @@ static void settle_batch(served *of) {
     trial_verdict verdict = trial_run(of);
     if (verdict == TRIAL_NONE) {
         log_event(
-            LOG_INFO, "batches untried", of->name, of->number,
+            IG_LOG_INFO, "batches untried", of->name, of->number,
             "no drawn request ran; what the artifact says of its inputs is believed");
     }
     if (verdict == TRIAL_DIFFERS) {
         log_event(
-            LOG_ERROR, "no batches", of->name, of->number,
+            IG_LOG_ERROR, "no batches", of->name, of->number,
             "drawn requests gave other bits together than alone: the artifact says "
             "wrongly what its inputs are along the batch; please report it");
         return;

@@ -79,7 +79,7 @@ static void note_result(shadow *of, const shadow_run *run, bool has_run,
     if (is_first) {
         snprintf(words, sizeof words, "version %lld answers otherwise, by up to %.3g",
                  (long long)run->with->number, largest);
-        log_event(LOG_WARNING, "shadow", run->name, run->number, words);
+        log_event(IG_LOG_WARNING, "shadow", run->name, run->number, words);
     }
 }
 

@@ -328,7 +328,7 @@ void profiler_sweep(profiler *of) {
         bool is_asked = (each->jobs && !each->jobs->of->of->is_closed) || each->waits;
         each->beat = is_asked ? now : each->beat;
         if (now - each->beat > patience) {
-            log_event(LOG_WARNING, "session lost", NULL, 0,
+            log_event(IG_LOG_WARNING, "session lost", NULL, 0,
                       "no heartbeat came for --session-seconds");
             session_close(each, "no heartbeat came in time");
         }
