@@ -1,6 +1,7 @@
-/* A server loop that links only the runtime.  SPDX-License-Identifier: Apache-2.0
+/* A server of many clients that links only the runtime.
+ * SPDX-License-Identifier: Apache-2.0
  *
- *     cc -O2 server.c $(pkg-config --cflags --libs ingot-runtime) -o server
+ *     cc -O2 server.c -pthread $(pkg-config --cflags --libs ingot-runtime) -o server
  *     ./server model.ingot 7788
  *
  * A request on 127.0.0.1 is, for each input in order, its extents as i64 and then its
@@ -8,6 +9,7 @@
  * u32 length and the words of the error.  Numbers are in the machine's byte order. */
 #include <arpa/inet.h>
 #include <ingot/runtime.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,41 +39,73 @@ static void answer(FILE *to, ig_status status, const char *words,
     }
 }
 
-static void serve(FILE *from, FILE *to, ig_program *program, ig_session *session) {
-    static ig_view in[PORTS], out[PORTS]; /* capacity 0: the session's memory */
-    size_t ins = ig_program_input_count(program);
-    size_t outs = ig_program_output_count(program);
-    for (size_t i = 0; ins > 0 && ins <= PORTS && outs <= PORTS && !fflush(to);) {
-        if (!read_input(from, ig_program_input(program, i), &in[i])) {
+/* A client: its thread has a session and views of its own. */
+struct client {
+    ig_program *program;
+    FILE *from, *to;
+    ig_view in[PORTS], out[PORTS]; /* out of capacity 0: the session's memory */
+};
+
+static void answer_all(struct client *c, ig_session *session) {
+    size_t ins = ig_program_input_count(c->program);
+    size_t outs = ig_program_output_count(c->program);
+    for (size_t i = 0; ins > 0 && ins <= PORTS && outs <= PORTS && !fflush(c->to);) {
+        if (!read_input(c->from, ig_program_input(c->program, i), &c->in[i])) {
             return;
         }
         if (++i == ins) {
             i = 0;
-            ig_status status = ig_session_run(session, in, ins, out, outs);
-            answer(to, status, ig_session_error(session), out, outs);
+            ig_status status = ig_session_run(session, c->in, ins, c->out, outs);
+            answer(c->to, status, ig_session_error(session), c->out, outs);
         }
     }
+}
+
+static void *serve(void *of) {
+    struct client *c = of;
+    ig_session *session = NULL;
+    if (ig_session_create(c->program, NULL, &session) == IG_OK) {
+        answer_all(c, session);
+        ig_session_destroy(session);
+    }
+    for (int i = 0; i < PORTS; i++) {
+        free(c->in[i].data);
+    }
+    fclose(c->from), fclose(c->to), free(c);
+    return NULL;
+}
+
+static void start_client(ig_program *program, int peer) {
+    struct client *c = calloc(1, sizeof *c);
+    pthread_t thread;
+    if (c) {
+        c->program = program;
+        c->from = fdopen(peer, "rb");
+        c->to = fdopen(dup(peer), "wb");
+        if (c->from && c->to && !pthread_create(&thread, NULL, serve, c)) {
+            pthread_detach(thread);
+            return;
+        }
+    }
+    perror("server: a client"), exit(1);
 }
 
 int main(int argc, char **argv) {
     char why[512] = "usage: server MODEL.ingot PORT";
     ig_program *program = NULL;
-    ig_session *session = NULL;
     ig_program_options options = { sizeof options, .message = why,
                                    .message_size = 512 };
     struct sockaddr_in here = { AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-    if (argc != 3 || ig_program_open(argv[1], &options, &program) != IG_OK ||
-        ig_session_create(program, NULL, &session) != IG_OK) {
+    if (argc != 3 || ig_program_open(argv[1], &options, &program) != IG_OK) {
         return fprintf(stderr, "server: %s\n", why), 1;
     }
-    int door = socket(AF_INET, SOCK_STREAM, 0);
+    int door = socket(AF_INET, SOCK_STREAM, 0), yes = 1;
     here.sin_port = htons((uint16_t)atoi(argv[2]));
-    if (bind(door, (void *)&here, sizeof here) == 0 && listen(door, 8) == 0) {
+    setsockopt(door, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    if (bind(door, (void *)&here, sizeof here) == 0 && listen(door, 64) == 0) {
         signal(SIGPIPE, SIG_IGN); /* a client may leave before it has its answer */
         for (int peer; (peer = accept(door, NULL, NULL)) >= 0;) {
-            FILE *from = fdopen(peer, "rb"), *to = fdopen(dup(peer), "wb");
-            serve(from, to, program, session);
-            fclose(from), fclose(to);
+            start_client(program, peer);
         }
     }
     return perror("server"), 1;
