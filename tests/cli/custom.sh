@@ -23,6 +23,18 @@ check "and the artifact needs no file of operators" 0 "761 522 239" \
 check "a compiled artifact takes no such file" 2 "--ops has no effect" \
     "$ingot" run "$tmp/hash.ingot" --ops $ops "${hashed[@]}"
 
+# What it costs is what its ops cost inside of the model: the same plan, the same code.
+for kind in pooled pooled_inside; do
+    "$python" tests/cli/files/tiny_onnx.py "$tmp/$kind.onnx" $kind
+    for stage in plan asm; do
+        "$ingot" dump "$tmp/$kind.onnx" --ops $ops --stage $stage >"$tmp/$kind.$stage"
+    done
+done
+holds "its launches are those of ops in the model" grep -q "launch.*kernel = @bag" "$tmp/pooled.plan"
+for stage in plan asm; do
+    holds "and its $stage is the same, to the byte" cmp "$tmp/pooled.$stage" "$tmp/pooled_inside.$stage"
+done
+
 # What a file of operators may not be.
 refuses() {
     local what=$1 words=$2

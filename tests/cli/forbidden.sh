@@ -69,7 +69,28 @@ else
         "$forbid" gain memfd -- "$tmp/linked/one"
 
     # No verb but those that join ranks, open stores or serve opens a socket (docs/privacy.md).
+    "$python" tests/cli/files/reshard_case.py "$tmp"
+    "$ingot" run "$tmp/dlrm.onnx" -q --inputs "$tmp/in" -o "$tmp/scores"
+    INGOT_CAPTURE=$tmp/captured "$ingot" run "$tmp/small.ingot" "${call[@]}" >/dev/null
+    cat >"$tmp/line.ig" <<'IG'
+module @line {
+  weight @w : f32[4, 1] = splat(0.5)
+  graph @main(%x: f32[B, 4]) -> (f32[B, 1] "y") {
+    %0 = matmul %x, @w : f32[B, 1]
+    ret %0
+  }
+}
+IG
+    cat >"$tmp/tables.json" <<'TEXT'
+{"tables": [{"name": "users", "rows": 100000, "dim": 64}],
+ "topology": {"world_size": 2, "compute_device": "cuda"}, "batch_size": 512}
+TEXT
+    for r in 0 1; do
+        "$ingot" compile "$tmp/m.ig" -q --plan "$tmp/two.json" --rank $r -o "$tmp/old$r.ingot"
+    done
+    verbs=" serve worker load " # which are asked to
     while read -r verb rest; do
+        verbs+="$verb "
         # shellcheck disable=SC2086
         holds "ingot $verb opens no socket" "$forbid" sockets -- "$ingot" $verb $rest
     done <<VERBS
@@ -82,10 +103,21 @@ dump $tmp/dlrm.onnx --stage plan
 inspect $tmp/quiet.ingot --check --json
 opt $tmp/relu.ig --passes dce
 compare $tmp/dlrm.onnx --inputs $tmp/in
+verify $tmp/dlrm.onnx -i $tmp/in --expected $tmp/scores
+quantize $tmp/dlrm.onnx -q --dynamic -o $tmp/bytes.ig
+train $tmp/line.ig -q --loss mse:y=label -o $tmp/step.ingot
+reduce $tmp/dlrm.onnx -q --check false -o $tmp/least.onnx
+replay $tmp/captured --trust-code
+shard $tmp/tables.json
+reshard $tmp/old%r.ingot -q --plan $tmp/three.json -o $tmp/new%r.ingot
+store ping memory://
 strip $tmp/quiet.ingot -o $tmp/stripped.ingot
 cache info
 info
 VERBS
+    for verb in $("$ingot" --help | sed -n 's/^  ingot \([a-z]*\) .*/\1/p'); do
+        holds "it was asked of $verb" test -z "${verbs##* $verb *}"
+    done
     check "but the filter ends a server" 159 "" sh -c "ulimit -c 0; exec '$forbid' sockets -- \
         '$ingot' serve '$tmp/quiet.ingot' --http-port 0 --grpc-port -1"
 fi

@@ -11,6 +11,8 @@
                                   hash, hashes: y = acme.Hash(x) with `buckets`, of [N]
                                   and of [B, 3]
                                   foreign: the same of the domain that follows
+                                  pooled, pooled_inside: rows of a hash, summed; the hash
+                                  is acme.Hash, or a Mul and a Mod of this model
 
 SPDX-License-Identifier: Apache-2.0
 """
@@ -71,6 +73,30 @@ def hashed(dims, domain="acme"):
                  node("Hash", ["x"], field(7, domain) + buckets), domain=domain)
 
 
+def pooled(is_inside):
+    """y = ReduceSum(Gather(table, hash(x)), 1), the table of ones."""
+    def step(op, inputs, output, attributes=b""):
+        return field(1, b"".join(field(1, name) for name in inputs) + field(2, output) +
+                     field(3, output) + field(4, op) + attributes)
+
+    buckets = field(5, field(1, "buckets") + field(3, 1000) + field(20, 2))
+    hashing = (step("Mul", ["x", "factor"], "m") + step("Mod", ["m", "buckets"], "id")
+               if is_inside else step("Hash", ["x"], "id", field(7, "acme") + buckets))
+    body = (hashing + step("Gather", ["table", "id"], "rows") +
+            step("ReduceSum", ["rows", "axes"], "y",
+                 field(5, field(1, "keepdims") + field(3, 0) + field(20, 2))))
+    table = (field(1, 1000) + field(1, 16) + field(2, F32) +
+             field(9, b"\0\0\x80\x3f" * 16000) + field(8, "table"))
+    axes = field(1, 1) + field(2, I64) + field(7, 1) + field(8, "axes")
+    numbers = [table, axes] + ([constant("factor", 2654435761), constant("buckets", 1000)]
+                               if is_inside else [])
+    graph = (body + field(2, "g") + b"".join(field(5, n) for n in numbers) +
+             field(11, value("x", tensor(I64, ["B", 20]))) +
+             field(12, value("y", tensor(F32, ["B", 16]))))
+    return field(1, 8) + field(7, graph) + field(8, field(2, 17)) + (
+        b"" if is_inside else field(8, field(1, "acme") + field(2, 1)))
+
+
 axis = field(5, field(1, "axis") + field(3, 0) + field(20, 2))
 kinds = {
     "relu": lambda: model([value("x", tensor(F32))], value("y", tensor(F32)),
@@ -98,6 +124,8 @@ kinds = {
     "hash": lambda: hashed(["N"]),
     "hashes": lambda: hashed(["B", 3]),
     "foreign": lambda: hashed(["N"], sys.argv[3]),
+    "pooled": lambda: pooled(False),
+    "pooled_inside": lambda: pooled(True),
     "range": lambda: model([value("x", tensor(I64, []))], value("y", tensor(I64, ["M"])),
                            node("Range", ["zero", "x", "step"]),
                            [constant("zero", 0), constant("step", 0)]),
