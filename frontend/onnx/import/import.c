@@ -415,15 +415,44 @@ static void name_arguments(entry *e) {
     e->import->graph->arg_names = e->arg_names.items;
 }
 
-static void finish_graph(entry *e, const Onnx__GraphProto *graph,
-                         ig_value *const *results) {
+/* Statistics that the call changes are its last arguments, which begin with weights,
+ * and its last results: those are written to `results` and `names` from `count` on. */
+static void thread_states(entry *e, ig_value **results, const char **names,
+                          size_t count) {
     ig_onnx_import *import = e->import;
-    const char **names = IG_NEW_ARRAY(import->arena, const char *, graph->n_output + 1);
-    for (size_t i = 0; i < graph->n_output; i++) {
+    ig_graph *graph = import->graph;
+    size_t states = import->running.count;
+    for (size_t i = 0; i < states; i++) {
+        ig_value *kept = import->running.items[i].kept;
+        const char *name = ig_attr_str(kept->def, IG_weight_name);
+        ig_value *arg = ig_block_add_arg(&graph->body, kept->type, name);
+        ig_value_replace(kept, arg);
+        for (size_t k = 0; k < count; k++) {
+            results[k] = results[k] == kept ? arg : results[k];
+        }
+        IG_PUSH(import->arena, &e->arg_names, name);
+        results[count + i] = import->running.items[i].next;
+        names[count + i] = name;
+    }
+    graph->states = names + count;
+    graph->state_count = (uint32_t)states;
+}
+
+static void finish_graph(entry *e, const Onnx__GraphProto *graph,
+                         ig_value *const *outputs) {
+    ig_onnx_import *import = e->import;
+    size_t count = graph->n_output, all = count + import->running.count;
+    const char **names = IG_NEW_ARRAY(import->arena, const char *, all + 1);
+    ig_value **results = IG_NEW_ARRAY(import->arena, ig_value *, all + 1);
+    for (size_t i = 0; i < count; i++) {
         names[i] = ig_module_string(import->module, ig_str_of(graph->output[i]->name));
+        results[i] = outputs[i];
+    }
+    if (import->running.count > 0) {
+        thread_states(e, results, names, count);
     }
     e->builder.loc = 0;
-    ig_make_ret(&e->builder, results, (uint32_t)graph->n_output);
+    ig_make_ret(&e->builder, results, (uint32_t)all);
     name_arguments(e);
     import->graph->result_names = names;
 }
@@ -486,6 +515,10 @@ static ig_status import_graph(ig_onnx_import *import, const ig_onnx_options *opt
     IG_TRY(ig_onnx_import_body(&e.scope, graph, results));
     for (size_t i = 0; i < graph->n_output; i++) {
         check_output(&e, graph->output[i], results[i]);
+    }
+    if (graph->n_output + import->running.count > UINT16_MAX) {
+        return fail_model(import, IG_UNSUPPORTED, NULL,
+                          "the graph has too many outputs and running statistics");
     }
     if (import->worst == IG_OK) {
         finish_graph(&e, graph, results);

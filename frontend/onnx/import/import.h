@@ -56,6 +56,11 @@ typedef struct ig_onnx_levelled {
     uint32_t index;
 } ig_onnx_levelled;
 
+/* A weight that a call in training mode changes, and its value after it. */
+typedef struct ig_onnx_running {
+    ig_value *kept, *next;
+} ig_onnx_running;
+
 struct ig_onnx_import {
     ig_onnx_model *model;
     ig_context *context;
@@ -71,6 +76,7 @@ struct ig_onnx_import {
     ig_map given;     /* names of inputs that are given in place of an initializer */
     ig_map freed;     /* bodies -> extents that change from trip to trip */
     IG_VEC(ig_onnx_levelled) levelled; /* see ranks.c */
+    IG_VEC(ig_onnx_running) running;   /* statistics of batch norms */
     const ig_onnx_options *options;    /* or NULL */
     size_t node_count;                 /* imported so far, inlined ones too */
     uint64_t node_bound;

@@ -481,6 +481,49 @@ TEST(floats_but_statistics_are_parameters) {
 }
 END_TEST
 
+/* Two norms of one pair of statistics: the first changes them, as states of a model
+ * that is to be trained; a call of another model changes nothing. */
+TEST(statistics_of_training_mode_are_states_of_what_is_trained) {
+    static const float numbers[3] = { 1, 2, 3 };
+    static const char *const names[] = { "scale", "shift", "mean", "variance" };
+    for (int keeps = 0; keeps < 2; keeps++) {
+        onnx_model m;
+        int64_t channels = 3;
+        onnx_model_init(&m, 17);
+        onnx_input(&m, "x", ONNX_F32, 2, "N", "3");
+        for (size_t i = 0; i < IG_COUNT_OF(names); i++) {
+            onnx_initializer(
+                &m, onnx_tensor(&m, names[i], ONNX_F32, 1, &channels, numbers));
+        }
+        onnx_attr_i(&m,
+                    onnx_node(&m, "BatchNormalization", "x,scale,shift,mean,variance",
+                              "n,next_mean"),
+                    "training_mode", 1);
+        onnx_attr_i(
+            &m, onnx_node(&m, "BatchNormalization", "n,scale,shift,mean,variance", "y"),
+            "training_mode", 1);
+        onnx_output(&m, "y");
+        onnx_output(&m, "next_mean");
+        onnx_output(&m, "mean");
+        CHECK_MSG(import_with(&m, &(ig_onnx_options){ .keeps_weights = keeps }) ==
+                      IG_OK,
+                  "%s", run.why);
+        const ig_graph *graph = main_graph();
+        const ig_op *ret = graph->body.last;
+        CHECK_INT(graph->state_count, keeps ? 2 : 0);
+        CHECK_INT(graph->body.arg_count, keeps ? 3 : 1);
+        CHECK_INT(ret->operand_count, keeps ? 5 : 3);
+        if (keeps) {
+            CHECK_TEXT(graph->states[0], "mean");
+            CHECK_TEXT(graph->states[1], "variance");
+            CHECK(ret->operands[3].value == ret->operands[1].value);
+            CHECK(ret->operands[2].value == graph->body.args[1]);
+        }
+        finish(&m);
+    }
+}
+END_TEST
+
 TEST(training_information_names_parameters) {
     onnx_model m;
     make_trained(&m);
@@ -547,6 +590,7 @@ END_TEST
 
 UNIT_SUITE(onnx_import, each_dim_has_a_symbol_of_its_own,
            floats_but_statistics_are_parameters, training_information_names_parameters,
+           statistics_of_training_mode_are_states_of_what_is_trained,
            extents_that_must_agree_are_guarded, zero_points_do_not_widen_a_product,
            given_types_replace_declared_ones, inputs_can_be_folded_in,
            an_initializer_that_is_also_an_input_is_a_constant,

@@ -33,14 +33,36 @@ static bool check_channels(const ig_onnx_node *node, uint32_t min, uint32_t last
 
 /* ---- batches ---- */
 
-/* With the statistics of this very batch; new running ones are further results. */
+/* Of a model that is to be trained, a weight that no other norm changes. */
+static bool is_running(const ig_onnx_node *node, const ig_value *kept) {
+    const ig_onnx_import *import = node->import;
+    bool is_weight = kept->def && kept->def->code == IG_OP_weight &&
+                     node->builder->block == &import->graph->body;
+    for (size_t i = 0; i < import->running.count; i++) {
+        is_weight = is_weight && import->running.items[i].kept != kept;
+    }
+    return is_weight && import->options && import->options->keeps_weights;
+}
+
+/* With the statistics of this very batch; new running ones are further results, and
+ * states of a model that is to be trained. */
 static ig_status normalise_training(ig_onnx_node *node, const ig_norm *norm) {
     double share = 1 - ig_onnx_attr_float(node, "momentum", 0.9f);
     ig_value *x = node->inputs[0], *fresh[2];
     ig_compose_batch_moments(node->e, x, &fresh[0], &fresh[1]);
-    for (uint32_t i = 1; i < node->output_count && i < 3; i++) {
-        ig_value *kept = node->inputs[2 + i];
-        node->outputs[i] = ig_compose_blend(node->e, kept, fresh[i - 1], share);
+    for (uint32_t i = 0; i < 2; i++) {
+        ig_value *kept = node->inputs[3 + i];
+        bool is_given = i + 1 < node->output_count, is_state = is_running(node, kept);
+        ig_value *next = is_given || is_state
+                             ? ig_compose_blend(node->e, kept, fresh[i], share)
+                             : NULL;
+        if (is_given) {
+            node->outputs[1 + i] = next;
+        }
+        if (is_state && next) {
+            ig_onnx_running running = { kept, next };
+            IG_PUSH(node->import->arena, &node->import->running, running);
+        }
     }
     return ig_onnx_give(node,
                         ig_compose_batch_norm(node->e, x, norm, fresh[0], fresh[1]));
