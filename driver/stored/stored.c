@@ -3,6 +3,8 @@
 #include "ingot/stored.h"
 
 #include "driver/compile/compile.h"
+#include "driver/outputs.h"
+#include "driver/stored/weights.h"
 #include "driver/values/weight.h"
 #include "ir/bag.h"
 #include "ir/build/build.h"
@@ -37,7 +39,9 @@ typedef struct store_call {
     size_t table_room; /* of the two arrays by table */
     ig_compile_options options;
     ig_graph *graph;
-    ig_op **weights; /* by table */
+    bool is_open;                  /* weights are inputs while passes run */
+    IG_VEC(ig_value *) candidates; /* weights of the graph */
+    ig_value **weights;            /* by table */
     ig_stored_table *tables;
     IG_VEC(ig_stored_lookup) lookups;
     IG_VEC(ig_value *) values; /* ids, by look-up */
@@ -65,7 +69,12 @@ static bool is_pattern(const char *name) {
     return strpbrk(name, "*?[") != NULL;
 }
 
-static bool is_taken(const store_call *call, const ig_op *weight) {
+static const char *name_of(const store_call *call, const ig_value *weight) {
+    return weight->def ? ig_attr_str(weight->def, IG_weight_name)
+                       : ig_module_input_name(call->module, weight->index);
+}
+
+static bool is_taken(const store_call *call, const ig_value *weight) {
     for (size_t i = 0; i < call->table_count; i++) {
         if (call->weights[i] == weight) {
             return true;
@@ -74,9 +83,9 @@ static bool is_taken(const store_call *call, const ig_op *weight) {
     return false;
 }
 
-static ig_status take_table(store_call *call, ig_op *weight, size_t name) {
-    const ig_type *type = weight->results->type;
-    ig_stored_table table = { .name = ig_attr_str(weight, IG_weight_name),
+static ig_status take_table(store_call *call, ig_value *weight, size_t name) {
+    const ig_type *type = weight->type;
+    ig_stored_table table = { .name = name_of(call, weight),
                               .dtype = ig_dtypes[type->dtype].name,
                               .named_by = name };
     bool is_plain = type->kind == IG_TENSOR && type->rank == 2 &&
@@ -98,15 +107,12 @@ static ig_status take_named(store_call *call, size_t number) {
     const char *name = call->names[number];
     size_t found = 0;
     bool is_exact = false;
-    ig_op *weight = NULL;
-    for (ig_op *op = call->graph->body.first; op && !is_exact; op = op->next) {
-        if (op->code != IG_OP_weight) {
-            continue;
-        }
-        const char *whole = ig_attr_str(op, IG_weight_name);
+    ig_value *weight = NULL;
+    for (size_t i = 0; i < call->candidates.count && !is_exact; i++) {
+        const char *whole = name_of(call, call->candidates.items[i]);
         is_exact = strcmp(whole, name) == 0;
         if (is_exact || (*name && ig_name_has_part(whole, name))) {
-            weight = op;
+            weight = call->candidates.items[i];
             found++;
         }
     }
@@ -120,8 +126,8 @@ static ig_status take_named(store_call *call, size_t number) {
                : take_table(call, weight, number);
 }
 
-static bool is_looked_up(const ig_op *weight) {
-    for (const ig_use *use = weight->results->uses; use; use = use->next) {
+static bool is_looked_up(const ig_value *weight) {
+    for (const ig_use *use = weight->uses; use; use = use->next) {
         if (use->user->code == IG_OP_bag && use->value->type->rank == 2) {
             return true;
         }
@@ -133,14 +139,14 @@ static bool is_looked_up(const ig_op *weight) {
 static ig_status take_matching(store_call *call, size_t number) {
     const char *pattern = call->names[number];
     bool is_met = false;
-    for (ig_op *op = call->graph->body.first; op; op = op->next) {
-        if (op->code != IG_OP_weight || !is_looked_up(op) ||
-            fnmatch(pattern, ig_attr_str(op, IG_weight_name), 0) != 0) {
+    for (size_t i = 0; i < call->candidates.count; i++) {
+        ig_value *weight = call->candidates.items[i];
+        if (!is_looked_up(weight) || fnmatch(pattern, name_of(call, weight), 0) != 0) {
             continue;
         }
         is_met = true;
-        if (!is_taken(call, op)) {
-            IG_TRY(take_table(call, op, number));
+        if (!is_taken(call, weight)) {
+            IG_TRY(take_table(call, weight, number));
         }
     }
     return is_met ? IG_OK
@@ -148,13 +154,25 @@ static ig_status take_matching(store_call *call, size_t number) {
                                  "the model looks up no weight that fits the pattern");
 }
 
+static void find_candidates(store_call *call) {
+    ig_arena *arena = &call->module->arena;
+    const ig_block *body = &call->graph->body;
+    for (ig_op *op = body->first; op; op = op->next) {
+        if (op->code == IG_OP_weight) {
+            IG_PUSH(arena, &call->candidates, op->results);
+        }
+    }
+    uint32_t opened = call->is_open ? call->graph->opened_count : 0;
+    for (uint32_t i = body->arg_count - opened; i < body->arg_count; i++) {
+        IG_PUSH(arena, &call->candidates, body->args[i]);
+    }
+    call->table_room = call->candidates.count;
+}
+
 static ig_status find_tables(store_call *call) {
     ig_arena *arena = &call->module->arena;
-    call->table_room = 0;
-    for (ig_op *op = call->graph->body.first; op; op = op->next) {
-        call->table_room += op->code == IG_OP_weight;
-    }
-    call->weights = IG_NEW_ARRAY(arena, ig_op *, call->table_room);
+    find_candidates(call);
+    call->weights = IG_NEW_ARRAY(arena, ig_value *, call->table_room);
     call->tables = IG_NEW_ARRAY(arena, ig_stored_table, call->table_room);
     for (size_t i = 0; i < call->name_count; i++) {
         IG_TRY(is_pattern(call->names[i]) ? IG_OK : take_named(call, i));
@@ -250,7 +268,7 @@ static ig_status note_feature(store_call *call, size_t table, ig_op *bag,
 /* In the order of the graph, which is the same in each copy of it. */
 static ig_status find_lookups(store_call *call) {
     for (size_t t = 0; t < call->table_count; t++) {
-        const ig_value *weight = call->weights[t]->results;
+        const ig_value *weight = call->weights[t];
         for (const ig_use *use = weight->uses; use; use = use->next) {
             if (use->user->code != IG_OP_bag ||
                 use->user->block != &call->graph->body) {
@@ -263,7 +281,7 @@ static ig_status find_lookups(store_call *call) {
     for (ig_op *op = call->graph->body.first; op; op = op->next) {
         for (uint32_t i = 0; op->code == IG_OP_bag && i < op->operand_count; i++) {
             for (size_t t = 0; t < call->table_count; t++) {
-                if (op->operands[i].value == call->weights[t]->results) {
+                if (op->operands[i].value == call->weights[t]) {
                     IG_TRY(note_feature(call, t, op, i));
                 }
             }
@@ -289,6 +307,7 @@ static ig_status keep_ids(store_call *call) {
     store_call copy = { .module = call->ids,
                         .names = call->names,
                         .name_count = call->name_count,
+                        .is_open = call->is_open,
                         .options = call->options };
     IG_TRY(find_all(&copy));
     ig_graph *graph = copy.graph;
@@ -297,14 +316,10 @@ static ig_status keep_ids(store_call *call) {
     ig_make_ret(&b, copy.values.items, (uint32_t)copy.values.count);
     graph->result_names = NULL;
     graph->signature = NULL;
+    if (call->is_open) {
+        ig_stored_close_weights(call->ids);
+    }
     return run_passes(call, call->ids, ig_pipeline_clean);
-}
-
-static ig_value *add_input(store_call *call, const char **names, const ig_type *type,
-                           const char *name) {
-    ig_value *arg = ig_block_add_arg(&call->graph->body, type, name);
-    names[arg->index] = ig_module_string(call->module, ig_str_of(name));
-    return arg;
 }
 
 /* The row that a look-up leaves out has position 0. */
@@ -320,40 +335,39 @@ static void leave_out_first(store_call *call, const stored_use *use) {
                 ig_attr_of_ints(call->module, padding, attr.count));
 }
 
-static void take_rows(store_call *call) {
+/* Rows of each table, then positions of each look-up, in front of opened weights. */
+static void list_inputs(const store_call *call, ig_input_list *out) {
     ig_module *module = call->module;
-    ig_graph *graph = call->graph;
-    size_t old = graph->body.arg_count;
-    const char **names = IG_NEW_ARRAY(&module->arena, const char *,
-                                      old + call->table_count + call->lookups.count);
-    ig_value **rows = IG_NEW_ARRAY(&module->arena, ig_value *, call->table_count);
-    ig_value **places = IG_NEW_ARRAY(&module->arena, ig_value *, call->lookups.count);
-    for (size_t i = 0; i < old; i++) {
-        names[i] = ig_module_input_name(module, i);
-    }
+    ig_arena *arena = &module->arena;
     for (size_t t = 0; t < call->table_count; t++) {
-        const ig_type *type = call->weights[t]->results->type;
+        const ig_type *type = call->weights[t]->type;
         ig_dim dims[2] = { ig_dim_symbol(module, "rows"), type->dims[1] };
-        const char *name = ig_arena_printf(&module->arena, "%s.rows",
-                                           call->tables[t].name);
-        rows[t] = add_input(call, names, ig_type_with_dims(module, type, 2, dims),
-                            name);
+        ig_input rows = { ig_arena_printf(arena, "%s.rows", call->tables[t].name),
+                          ig_type_with_dims(module, type, 2, dims) };
+        IG_PUSH(arena, out, rows);
     }
     for (size_t i = 0; i < call->lookups.count; i++) {
-        const char *name =
-            ig_arena_printf(&module->arena, "%s.at_%zu",
-                            call->tables[call->lookups.items[i].table].name, i);
-        places[i] = add_input(call, names, call->values.items[i]->type, name);
+        const char *table = call->tables[call->lookups.items[i].table].name;
+        ig_input places = { ig_arena_printf(arena, "%s.at_%zu", table, i),
+                            call->values.items[i]->type };
+        IG_PUSH(arena, out, places);
     }
+}
+
+static void take_rows(store_call *call) {
+    ig_graph *graph = call->graph;
+    ig_input_list inputs = { 0 };
+    uint32_t first = graph->body.arg_count - (call->is_open ? graph->opened_count : 0);
+    list_inputs(call, &inputs);
+    ig_graph_insert_inputs(graph, first, &inputs);
     for (size_t i = 0; i < call->uses.count; i++) {
         const stored_use *use = &call->uses.items[i];
         size_t table = call->lookups.items[use->lookup].table;
-        ig_use_set(&use->bag->operands[use->table], rows[table]);
-        ig_use_set(&use->bag->operands[use->ids], places[use->lookup]);
+        ig_use_set(&use->bag->operands[use->table], graph->body.args[first + table]);
+        ig_use_set(&use->bag->operands[use->ids],
+                   graph->body.args[first + call->table_count + use->lookup]);
         leave_out_first(call, use);
     }
-    graph->arg_names = names;
-    graph->signature = NULL;
 }
 
 static ig_status split_module(void *arguments) {
@@ -362,6 +376,7 @@ static ig_status split_module(void *arguments) {
         return ig_error(&call->module->context->diag, IG_INVALID, NULL,
                         "no table is named that is to lie in a store");
     }
+    IG_TRY(ig_stored_open_weights(call->module, &call->is_open));
     IG_TRY(run_passes(call, call->module, ig_pipeline_clean));
     IG_TRY(run_passes(call, call->module, ig_pipeline_understand));
     IG_TRY(find_all(call));
@@ -374,7 +389,11 @@ static ig_status split_module(void *arguments) {
                                  .lookup_count = call->lookups.count,
                                  .tables = call->tables,
                                  .lookups = call->lookups.items };
-    return run_passes(call, call->module, ig_pipeline_clean);
+    IG_TRY(run_passes(call, call->module, ig_pipeline_clean));
+    if (call->is_open) {
+        ig_stored_close_weights(call->module);
+    }
+    return IG_OK;
 }
 
 ig_status ig_module_store(ig_module *module, const char *const *names, size_t count,

@@ -87,6 +87,20 @@ IG_API void ig_lookahead_close(ig_lookahead *ahead);
 IG_API size_t ig_lookahead_input_count(const ig_lookahead *ahead);
 IG_API const ig_program *ig_lookahead_program(const ig_lookahead *ahead);
 
+/* What an id of a look-up means that is no row: it stays -1 (skipped), is left out
+ * (padding), or is out of range. */
+enum {
+    IG_ROW_SKIPPED = -1,
+    IG_ROW_PADDING = -2,
+    IG_ROW_BELOW = -3,
+    IG_ROW_BEYOND = -4
+};
+/* The row of a table of `rows` rows that an id means, or one of these, for whoever has
+ * rows fetched himself; `negative`, `range` and `padding` are those of
+ * ig_stored_lookup (ingot/stored.h). */
+IG_API int64_t ig_lookahead_row(int negative, int range, int64_t padding, int64_t rows,
+                                int64_t id);
+
 /* How one batch is to be served.  Extensible: set size. */
 typedef struct ig_lookahead_call {
     size_t size;

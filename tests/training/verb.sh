@@ -274,6 +274,66 @@ if [ "${INGOT_FULL:-0}" = 1 ]; then
         "$folder/torch/step-000000000010" "$folder/tables/step-000000000002"
 fi
 
+# Tables in a store: what it has and what it lacks, with room for a part of the rows, and
+# going on come to the same bits as tables in memory.
+if [ -e "$(dirname "$ingot")/libingot-store-lmdb.so" ]; then
+    store=lmdb://$folder/rows.mdb
+    holds "tables in a store train" train -q --steps 4 --store "tables.*=$store" -o "$folder/part.npz"
+    holds "and go on" train -q --steps 10 --store "tables.*=$store" --begin "$folder/part.npz" \
+        -o "$folder/rest.npz"
+    holds "other weights have the bits of ten in one go" python - "$folder/ten.npz" "$folder/rest.npz" <<'PY'
+import sys, numpy
+whole, rest = (numpy.load(path) for path in sys.argv[1:])
+assert {n for n in whole if not n.startswith("tables")} == set(rest), list(rest)
+assert all(whole[n].tobytes() == rest[n].tobytes() for n in rest)
+PY
+    holds "the trained model reads the store" train -q --steps 11 --store "tables.*=$store" \
+        --begin "$folder/rest.npz" -o "$folder/stored.ingot"
+    holds "eleven in one go" train -q --steps 11 -o "$folder/eleven.ingot"
+    for model in stored eleven; do
+        holds "a trained model runs" "$ingot" run "$folder/$model.ingot" --inputs "$case/batch0.npz" \
+            --outputs "$folder/$model.npz"
+    done
+    holds "to the same bits" cmp "$folder/stored.npz" "$folder/eleven.npz"
+    train --steps 2 --eval "$case/batch0.npz" --store "tables.*=lmdb://$folder/new.mdb" | tail -n 1 \
+        >"$folder/of_store.txt"
+    holds "and is tried as one" cmp "$folder/of_model.txt" "$folder/of_store.txt"
+    cat >"$folder/wide.ig" <<'IG'
+module @wide {
+  weight @t : f32[40000, 16] = splat(0.01) {parameter}
+  weight @w : f32[1, 16] = splat(0.5) {parameter}
+  graph @main(%ids: i64[B]) -> (f32[B] "y") {
+    %0 = gather @t, %ids {axis = 0} : f32[B, 16]
+    %1 = matmul %0, @w {transpose_b} : f32[B, 1]
+    %2 = reshape %1 {to = [B]} : f32[B]
+    ret %2
+  }
+}
+IG
+    mkdir "$folder/wide"
+    python - "$folder/wide" <<'PY'
+import sys, numpy
+rng = numpy.random.default_rng(7)
+for i in range(10):
+    ids = numpy.append(rng.integers(-40000, 40000, 3000), 5)
+    numpy.savez(f"{sys.argv[1]}/{i}.npz", ids=ids, label=rng.integers(0, 2, 3001).astype("f"))
+PY
+    wide() {
+        "$ingot" train "$folder/wide.ig" --loss bce_logits:y=label --optimizer '*=adam(lr=0.01)' \
+            --data "$folder/wide" --epochs 2 --json "$@"
+    }
+    holds "a table of which a part fits in memory" wide --store "t=lmdb://$folder/wide.mdb" --store-memory 1
+    cp "$folder/log" "$folder/part.json"
+    holds "the same in memory" wide
+    cp "$folder/log" "$folder/all.json"
+    holds "has the same losses" cmp "$folder/all.json" "$folder/part.json"
+    holds "what holds whole tables is refused" says 2 "leave out --checkpoint" \
+        train --store "tables.*=$store" --checkpoint "$folder/x"
+    holds "a table that no optimizer trains" says 1 "is trained by no optimizer" \
+        "$ingot" train "$folder/wide.ig" --loss bce_logits:y=label --optimizer 'w=sgd' \
+        --data "$folder/wide" --store 't=memory://'
+fi
+
 # Ranks take the batches in turn, or each its own; rank 0 writes what all have.
 mkdir "$folder"/{eight,four,own0,own1}
 holds "eight batches" python tests/training/cut_batch.py "$case" "$folder/eight" 8

@@ -7,41 +7,42 @@ static int64_t id_at(const ig_view *ids, size_t i) {
                                 : ((const int64_t *)ids->data)[i];
 }
 
-/* The row that an id means, or a place below 0. */
-static int64_t row_of(const ig_placing *p, int64_t id) {
-    const ig_stored_lookup_record *how = p->how;
-    bool is_wrong_below = id < 0 && how->negative == IG_STORED_NEGATIVE_WRONG;
+int64_t ig_lookahead_row(int negative, int range, int64_t padding, int64_t rows,
+                         int64_t id) {
+    bool is_wrong_below = id < 0 && negative == IG_STORED_NEGATIVE_WRONG;
     int64_t row = id;
-    if (id < 0 && how->negative == IG_STORED_NEGATIVE_WRAP) {
-        row += p->rows;
+    if (id < 0 && negative == IG_STORED_NEGATIVE_WRAP) {
+        row += rows;
     }
-    if (how->padding != INT64_MIN && row == how->padding) {
-        return IG_PLACE_PADDING;
+    if (padding != INT64_MIN && row == padding) {
+        return IG_ROW_PADDING;
     }
-    if (id == -1 && how->negative == IG_STORED_NEGATIVE_SKIP) {
-        return IG_PLACE_SKIPPED;
+    if (id == -1 && negative == IG_STORED_NEGATIVE_SKIP) {
+        return IG_ROW_SKIPPED;
     }
-    if (row >= 0 && row < p->rows) {
+    if (row >= 0 && row < rows) {
         return row;
     }
-    if (p->rows == 0 || is_wrong_below || how->range == IG_STORED_RANGE_ERROR) {
-        return id < 0 && how->negative != IG_STORED_NEGATIVE_WRAP ? IG_PLACE_BELOW
-                                                                  : IG_PLACE_BEYOND;
+    if (rows == 0 || is_wrong_below || range == IG_STORED_RANGE_ERROR) {
+        return id < 0 && negative != IG_STORED_NEGATIVE_WRAP ? IG_ROW_BELOW
+                                                             : IG_ROW_BEYOND;
     }
-    return row < 0 || how->range == IG_STORED_RANGE_FIRST ? 0 : p->rows - 1;
+    return row < 0 || range == IG_STORED_RANGE_FIRST ? 0 : rows - 1;
 }
 
 size_t ig_placing_ids(ig_placing *p, int64_t base, int64_t *wanted, int64_t *places) {
     size_t count = 0;
     for (size_t i = 0; i < p->count; i++) {
-        int64_t id = id_at(p->ids, i), row = row_of(p, id);
+        int64_t id = id_at(p->ids, i),
+                row = ig_lookahead_row((int)p->how->negative, (int)p->how->range,
+                                       p->how->padding, p->rows, id);
         if (row >= 0) {
             places[i] = base + (int64_t)count;
             wanted[count++] = row;
             continue;
         }
         places[i] = row;
-        if (row <= IG_PLACE_BELOW && !p->is_wrong) {
+        if (row <= IG_ROW_BELOW && !p->is_wrong) {
             p->is_wrong = true;
             p->first_wrong = id;
         }
@@ -51,10 +52,10 @@ size_t ig_placing_ids(ig_placing *p, int64_t base, int64_t *wanted, int64_t *pla
 
 /* -2 and INT32_MAX are no row under any rule that leaves an id wrong. */
 static int64_t position_of(int64_t place) {
-    return place == IG_PLACE_SKIPPED   ? -1
-           : place == IG_PLACE_PADDING ? IG_SPARE_PADDING
-           : place == IG_PLACE_BELOW   ? -2
-                                       : INT32_MAX;
+    return place == IG_ROW_SKIPPED   ? -1
+           : place == IG_ROW_PADDING ? IG_SPARE_PADDING
+           : place == IG_ROW_BELOW   ? -2
+                                     : INT32_MAX;
 }
 
 size_t ig_placing_rows(const ig_placing *p, const int64_t *places, const int64_t *rows,

@@ -3,7 +3,7 @@
 #ifndef IG_RUNTIME_STORE_AHEAD_PLACE_H
 #define IG_RUNTIME_STORE_AHEAD_PLACE_H
 
-#include "ingot/runtime.h"
+#include "ingot/lookahead.h"
 #include "runtime/stored_format.h"
 
 /* Rows of a table in memory that no id has. */
@@ -11,14 +11,6 @@ enum {
     IG_SPARE_PADDING, /* left out */
     IG_SPARE_MISSING, /* of ids whose row did not come */
     IG_SPARE_ROWS
-};
-
-/* Rows without part of a fetched id: such ids have a position at once. */
-enum {
-    IG_PLACE_SKIPPED = -1, /* stays -1 */
-    IG_PLACE_PADDING = -2,
-    IG_PLACE_BELOW = -3, /* makes the program report an id that is wrong */
-    IG_PLACE_BEYOND = -4
 };
 
 /* One look-up of one batch. */
@@ -32,8 +24,8 @@ typedef struct ig_placing {
 } ig_placing;
 
 /* Writes the rows that the ids mean, one after the other, to `wanted`, and for each id
- * which of them it is (counted from `base`), or one of the above.  Returns how many are
- * wanted. */
+ * which of them it is (counted from `base`), or IG_ROW_SKIPPED and the like, which have
+ * a position at once.  Returns how many are wanted. */
 size_t ig_placing_ids(ig_placing *placing, int64_t base, int64_t *wanted,
                       int64_t *places);
 

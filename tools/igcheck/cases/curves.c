@@ -338,7 +338,7 @@ static bool open_run(curve_case *c) {
                              .optimizers = (const char *const *)c->optimizers,
                              .optimizer_count = c->optimizer_count };
     bool is_good = ig_import(c->v->context, path, &import, &module) == IG_OK &&
-                   trainer_open(&c->t, c->v->given, c->v->context, module, &how);
+                   trainer_open(&c->t, c->v->given, c->v->context, module, &how, NULL);
     free(path);
     c->v->compiled += c->t.m.program != NULL;
     return is_good || fail_run(c, c->t.why.text[0] ? c->t.why.text : NULL);

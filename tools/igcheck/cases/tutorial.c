@@ -142,7 +142,7 @@ static bool open_step(tutorial_case *c) {
                              .optimizer_count = c->table_count };
     bool is_good = ig_import_memory(c->v->context, text, strlen(text), NULL, NULL,
                                     &module) == IG_OK &&
-                   trainer_open(&c->t, c->v->given, c->v->context, module, &how);
+                   trainer_open(&c->t, c->v->given, c->v->context, module, &how, NULL);
     for (size_t i = 0; i < c->table_count; i++) {
         free(optimizers[i]);
     }

@@ -385,7 +385,7 @@ static bool open_trainer(update_case *c) {
                          &module) != IG_OK) {
         return verify_fail(c->v, "the module", NULL);
     }
-    bool is_good = trainer_open(&c->t, c->v->given, c->v->context, module, &how);
+    bool is_good = trainer_open(&c->t, c->v->given, c->v->context, module, &how, NULL);
     c->v->compiled += c->t.m.program != NULL;
     return is_good ||
            verify_fail(c->v, "the step", c->t.why.text[0] ? c->t.why.text : NULL);

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/model/ahead.h"
 
+#include <ingot/stored.h>
+
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +31,26 @@ int ahead_check(const settings *given) {
     return have_equals(&given->missing)
                ? 0
                : complain(EXIT_USAGE, "--missing takes TABLE=NUMBERS, such as '*=0'");
+}
+
+ig_status ahead_compile(const settings *given, ig_module *module, const char *path) {
+    ig_compile_options how = compile_options(given);
+    how.emit = given->emit;
+    ig_stored_place *places = need(calloc(given->stores.count, sizeof *places));
+    char **names = need(calloc(given->stores.count, sizeof *names));
+    for (size_t i = 0; i < given->stores.count; i++) {
+        names[i] = ahead_name(given->stores.items[i]);
+        places[i] = (ig_stored_place){ names[i],
+                                       strchr(given->stores.items[i], '=') + 1 };
+    }
+    ig_status status = ig_compile_stored(module, places, given->stores.count, path,
+                                         &how);
+    for (size_t i = 0; i < given->stores.count; i++) {
+        free(names[i]);
+    }
+    free(names);
+    free(places);
+    return status;
 }
 
 /* ---- rows in place of missing ones ---- */

@@ -9,6 +9,8 @@
 char *ahead_name(const char *option);
 /* 0, or the exit status after a message: an option has no =. */
 int ahead_check(const settings *given);
+/* Compiles the module, whose tables lie in the stores of --store. */
+ig_status ahead_compile(const settings *given, ig_module *module, const char *path);
 /* Opens the artifact by --store, --missing, --store-memory and --ahead.  `m` has its
  * context and its program. */
 ig_status ahead_open(const settings *given, model *m, const char *path, int threads,

@@ -31,6 +31,24 @@ ig_argument *trainer_find(const trainer *t, const char *name) {
     return i < t->with.count ? &t->with.inputs[i] : NULL;
 }
 
+/* Somebody else keeps it. */
+static bool is_placed(const trainer *t, const char *name) {
+    for (size_t i = 0; t->others && i < t->others->place_count; i++) {
+        if (strcmp(t->others->places[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool trainer_has(const trainer *t, size_t index) {
+    const trainer_values *others = t->others;
+    bool is_computed = others && index >= others->computed_at &&
+                       index < others->computed_at + others->computed_count;
+    return t->memory[index] || is_computed ||
+           is_placed(t, model_input_name(&t->m, index));
+}
+
 /* Extents of a type as text, "f32[20, 4]"; false: not all are numbers. */
 static bool read_extents(const char *type, int64_t *dims, uint32_t *out_rank) {
     const char *at = strchr(type, '[');
@@ -197,6 +215,9 @@ static bool take_inputs(trainer *t) {
     for (size_t i = 0; i < ig_trainer_count(t->own); i++) {
         ig_trained value = ig_trainer_get(t->own, i);
         size_t at = index_of(t, value.name);
+        if (is_placed(t, value.name)) {
+            continue;
+        }
         memcpy(t->dims[at], value.view.dims, sizeof value.view.dims);
         argument_of(&value.view, &t->with.inputs[at]);
         t->with.inputs[at].dims = t->dims[at];
@@ -223,15 +244,25 @@ static bool open_compiled(trainer *t) {
         return false;
     }
     ig_trainer_options options = trainer_options(t);
+    if (t->others &&
+        !t->others->open(t->others->user, t->parts[IG_TRAIN_STEP], &t->why)) {
+        t->status = IG_INVALID;
+        return false;
+    }
+    options.places = t->others ? t->others->places : NULL;
+    options.place_count = t->others ? t->others->place_count : 0;
     t->status = ig_trainer_create(t->parts, &options, &t->own);
     return t->status == IG_OK && take_inputs(t);
 }
 
 bool trainer_open(trainer *t, const settings *given, ig_context *context,
-                  ig_module *module, const ig_train_options *how) {
-    *t = (trainer){
-        .given = given, .m = { .context = context }, .module = module, .how = *how
-    };
+                  ig_module *module, const ig_train_options *how,
+                  trainer_values *others) {
+    *t = (trainer){ .given = given,
+                    .m = { .context = context },
+                    .module = module,
+                    .how = *how,
+                    .others = others };
     return is_interpret(given->target) ? open_interpreted(t) : open_compiled(t);
 }
 
@@ -294,7 +325,8 @@ static bool interpret_step(trainer *t) {
 static size_t view_data(trainer *t) {
     size_t count = 0;
     for (size_t i = 0; i < t->data_count; i++) {
-        if (!t->memory[i] && !view_of(&t->with.inputs[i], &t->views[count++])) {
+        bool is_kept = t->memory[i] || is_placed(t, model_input_name(&t->m, i));
+        if (!is_kept && !view_of(&t->with.inputs[i], &t->views[count++])) {
             t->status = IG_UNSUPPORTED;
             (void)fail(t, "programs take no lists");
         }

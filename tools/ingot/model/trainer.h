@@ -7,13 +7,25 @@
 
 #include <ingot/train.h>
 
+/* Values of a step that somebody else keeps (rows of tables in stores), and inputs that
+ * he computes for each batch. */
+typedef struct trainer_values {
+    void *user;
+    /* Knows the step's arguments: sets `places`.  False: `why` tells. */
+    bool (*open)(void *user, const ig_program *step, message *why);
+    const ig_trainer_place *places; /* in memory as long as the trainer */
+    size_t place_count;
+    size_t computed_at, computed_count; /* among the inputs */
+} trainer_values;
+
 typedef struct trainer {
     const settings *given;
     model m;           /* the step */
     ig_module *module; /* that is trained, as it was; NULL where MODEL is an artifact */
     ig_train_options how;
-    ig_ranks *ranks; /* of a rank: the group that it has met; or NULL */
-    ig_trainer *own; /* runs the parts; NULL: the step is interpreted */
+    trainer_values *others; /* or NULL */
+    ig_ranks *ranks;        /* of a rank: the group that it has met; or NULL */
+    ig_trainer *own;        /* runs the parts; NULL: the step is interpreted */
     ig_program *parts[IG_TRAIN_PARTS]; /* of `module`, compiled when they are needed */
     call with;     /* whoever trains sets the first data_count inputs */
     void **memory; /* of the other inputs, and their extents */
@@ -32,10 +44,12 @@ typedef struct trainer {
 
 /* Compiles the step of `module`, which is the trainer's from now on; weights begin as
  * the model has them, states at 0.  Inputs of the model that are trained begin as
- * trainer_set makes them.  `how` and its texts outlive the trainer.  False: t->why
+ * trainer_set makes them.  `how`, its texts and `others` (or NULL) outlive the trainer.
+ * False: t->why
  * tells, or the context. */
 bool trainer_open(trainer *t, const settings *given, ig_context *context,
-                  ig_module *module, const ig_train_options *how);
+                  ig_module *module, const ig_train_options *how,
+                  trainer_values *others);
 /* Opens an artifact of ig_compile_train_file. */
 bool trainer_open_file(trainer *t, const settings *given, ig_context *context,
                        const char *path);
@@ -44,6 +58,8 @@ void trainer_close(trainer *t);
 ig_argument *trainer_find(const trainer *t, const char *name);
 /* A copy of `value` becomes the input of that name, whose type and extents it has. */
 bool trainer_set(trainer *t, const char *name, const ig_argument *value);
+/* Is the input's value, of those in front of the label, no array of a batch? */
+bool trainer_has(const trainer *t, size_t index);
 /* One step.  False: t->why tells, and nothing has changed. */
 bool trainer_step(trainer *t);
 /* Loss and output as the model is now; nothing changes.  False: t->why tells. */

@@ -114,7 +114,7 @@ static bool open_file(feed *f) {
     for (size_t i = 0; i < f->t->data_count; i++) {
         const char *name = model_input_name(&f->t->m, i);
         f->arrays[i] = find_array(f, name);
-        if (!f->arrays[i] && !f->t->memory[i]) {
+        if (!f->arrays[i] && !trainer_has(f->t, i)) {
             complain(0, "%s: there is no array '%s', an input of the model (%s)",
                      f->file_name, name, model_input_type(&f->t->m, i));
             return false;
@@ -214,7 +214,7 @@ static bool give_text_input(feed *f, size_t index, size_t *column) {
 static bool give_text(feed *f) {
     size_t column = 0;
     for (size_t i = 0; i < f->t->data_count; i++) {
-        if (!f->t->memory[i] && !give_text_input(f, i, &column)) {
+        if (!trainer_has(f->t, i) && !give_text_input(f, i, &column)) {
             complain(0,
                      "%s: Criteo's text has nothing for input '%s' (%s): it has f32 "
                      "[N, 13] counts and i64 [N, 26] ids, or [N] of each feature",

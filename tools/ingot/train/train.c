@@ -1,10 +1,12 @@
 /* ingot train: trains a model on files of arrays.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/cli/streams.h"
+#include "tools/ingot/model/ahead.h"
 #include "tools/ingot/model/ranks.h"
 #include "tools/ingot/train/checkpoint.h"
 #include "tools/ingot/train/curve.h"
 #include "tools/ingot/train/feed.h"
+#include "tools/ingot/train/stored.h"
 #include "tools/ingot/values/inputs.h"
 
 #include <ingot/group.h>
@@ -57,6 +59,11 @@ static const option_row options[] = {
     ROW_FIX,
     LIST("input", inputs, "NAME=TYPE", "fix an input's type"),
     COUNT("threads", 'j', threads, 1, MAX_THREADS, "threads of a step (all)"),
+    LIST("store", stores, "TABLE=URL",
+         "train a table whose rows lie in a store, where what changes is written; "
+         "TABLE may be a pattern such as '*'; may be repeated"),
+    COUNT("store-memory", 0, store_memory, 1, 1 << 24,
+          "MB of rows in memory, of all tables that lie in stores (256)"),
     ROWS_RANKS,
     ROWS_COMPILE,
     ROW_QUIET,
@@ -74,6 +81,7 @@ typedef struct run {
     char *plan;       /* of ranks, or NULL */
     json_t *about;    /* describes the training; NULL: nobody asks */
     trainer t;
+    stored_rows stored; /* of --store */
     feed data;
     double *rates;  /* as the optimizers say */
     double *losses; /* of all steps so far */
@@ -177,7 +185,12 @@ static bool step_once(run *r, const schedule *s) {
     for (size_t i = 0; i < r->t.group_count; i++) {
         r->t.rates[i] = share * r->rates[i];
     }
-    if (!trainer_step(&r->t)) {
+    if (!stored_fetch(&r->stored, &r->t)) {
+        return false;
+    }
+    bool is_good = trainer_step(&r->t);
+    stored_release(&r->stored);
+    if (!is_good) {
         complain(0, "step %lld: %s", (long long)r->t.step + 1, r->t.why.text);
         return false;
     }
@@ -320,9 +333,10 @@ static bool write_model(run *r, const whole_values *all) {
     }
     ig_compile_options how = compile_options(r->given);
     if (is_good) {
-        is_good = (text_ends(r->given->output, ".ingot")
-                       ? ig_compile_file(module, r->given->output, &how)
-                       : ig_module_write(module, r->given->output)) == IG_OK;
+        const char *to = r->given->output;
+        is_good = (r->given->stores.count    ? ahead_compile(r->given, module, to)
+                   : text_ends(to, ".ingot") ? ig_compile_file(module, to, &how)
+                                             : ig_module_write(module, to)) == IG_OK;
     }
     ig_module_close(module);
     return is_good;
@@ -349,7 +363,7 @@ static bool write_result(run *r) {
     if (r->given->checkpoints && r->saved != r->t.step && !save_checkpoint(r)) {
         return false;
     }
-    return !r->given->output || write_trained(r);
+    return stored_save(&r->stored) && (!r->given->output || write_trained(r));
 }
 
 static const ig_argument *find_array(const ig_arguments *file, const char *name) {
@@ -468,7 +482,12 @@ static bool evaluate(run *r) {
         if (!is_good || !has_next) {
             break;
         }
+        if (!stored_fetch(&r->stored, &r->t)) {
+            is_good = false;
+            break;
+        }
         is_good = trainer_try(&r->t);
+        stored_release(&r->stored);
         if (is_good) {
             add_scores(&s, r);
         } else {
@@ -580,7 +599,15 @@ static bool open_trainer(run *r) {
         ig_module_close(module);
         return false;
     }
-    return trainer_open(&r->t, r->given, r->context, module, &how);
+    if (!r->given->stores.count) {
+        return trainer_open(&r->t, r->given, r->context, module, &how, NULL);
+    }
+    if (!stored_open(&r->stored, r->given, r->context, module, &how)) {
+        stored_close(&r->stored);
+        ig_module_close(module);
+        return false;
+    }
+    return trainer_open(&r->t, r->given, r->context, module, &how, &r->stored.keeper);
 }
 
 static bool open_run(run *r) {
@@ -594,6 +621,23 @@ static bool open_run(run *r) {
     memcpy(r->rates, r->t.rates, r->t.group_count * sizeof *r->rates);
     return (!r->given->begin || begin(r)) && (!r->given->checkpoints || resume(r)) &&
            feed_open(&r->data, r->context, &r->t, r->given->data, r->given->batch_size);
+}
+
+/* Checkpoints, ranks and other forms hold whole tables. */
+static int check_stores(const settings *given) {
+    const char *out = given->output ? given->output : "";
+    if (!given->stores.count) {
+        return 0;
+    }
+    if (given->checkpoints || given->ranks || given->plan ||
+        is_interpret(given->target) || !given->data ||
+        is_artifact(given->arguments.items[0]) || text_ends(out, ".ig")) {
+        return complain(
+            EXIT_USAGE,
+            "--store trains a model on --data by compiled steps: leave out "
+            "--checkpoint, --ranks and --plan, and write to .npz or .ingot");
+    }
+    return ahead_check(given);
 }
 
 /* An artifact has its loss and optimizers. */
@@ -654,7 +698,8 @@ static int check_train(const settings *given) {
         return complain(EXIT_USAGE, "-o %s: the name is to end in .npz, .ig or .ingot",
                         out);
     }
-    return output_check(given);
+    exit_status = check_stores(given);
+    return exit_status ? exit_status : output_check(given);
 }
 
 static int train_model(const settings *given) {
@@ -685,6 +730,7 @@ static int train_model(const settings *given) {
         tell_end(&r, steps);
     }
     feed_close(&r.data);
+    stored_close(&r.stored);
     trainer_close(&r.t);
     free(r.rates);
     free(r.losses);

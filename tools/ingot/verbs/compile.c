@@ -112,33 +112,12 @@ static ig_status write_file(const settings *given, ig_context *context,
     return path && stream_send(path, status == IG_OK) != 0 ? IG_IO : status;
 }
 
-static ig_status compile_stored(const settings *given, ig_module *module,
-                                const char *path) {
-    ig_compile_options how = compile_options(given);
-    how.emit = given->emit;
-    ig_stored_place *places = need(calloc(given->stores.count, sizeof *places));
-    char **names = need(calloc(given->stores.count, sizeof *names));
-    for (size_t i = 0; i < given->stores.count; i++) {
-        names[i] = ahead_name(given->stores.items[i]);
-        places[i] = (ig_stored_place){ names[i],
-                                       strchr(given->stores.items[i], '=') + 1 };
-    }
-    ig_status status = ig_compile_stored(module, places, given->stores.count, path,
-                                         &how);
-    for (size_t i = 0; i < given->stores.count; i++) {
-        free(names[i]);
-    }
-    free(names);
-    free(places);
-    return status;
-}
-
 static ig_status write_stored(const settings *given, ig_module *module) {
     if (!is_stream(given->output)) {
-        return compile_stored(given, module, given->output);
+        return ahead_compile(given, module, given->output);
     }
     char *path = stream_begin(".ingot");
-    ig_status status = path ? compile_stored(given, module, path) : IG_IO;
+    ig_status status = path ? ahead_compile(given, module, path) : IG_IO;
     return path && stream_send(path, status == IG_OK) != 0 ? IG_IO : status;
 }
 
