@@ -184,18 +184,34 @@ class Rounding(TorchDispatchMode):
         return result
 
 
+def holds(floats, dtype):
+    """Does the integers' type hold these floats?"""
+    info, wide = torch.iinfo(dtype), floats.double().trunc()
+    return bool(((wide >= info.min) & (wide < float(info.max) + 1)).all())
+
+
+def is_integer(tensor):
+    return not tensor.is_floating_point() and not tensor.is_complex() and (
+        tensor.dtype != torch.bool)
+
+
 class Defined(TorchDispatchMode):
-    """Refuses to go on where a float becomes an integer that does not hold it, of which
-    torch.Tensor.to says nothing; x86 gives the least one, and code goes on with it."""
+    """`why`: something that nothing defines happened.  A float became an integer that does not
+    hold it, of which torch.Tensor.to says nothing (x86 gives the least one, and code goes on
+    with it), or the sign of a NaN was read, of which IEEE 754 (6.3) says nothing."""
+
+    why = None
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        name = func.overloadpacket.__name__
+        if name in ("signbit", "copysign", "copysign_"):
+            if any(isinstance(a, torch.Tensor) and bool(a.isnan().any()) for a in args[-1:]):
+                self.why = "the sign of a NaN"
         result = func(*args, **(kwargs or {}))
-        if func.overloadpacket.__name__ == "_to_copy" and (
-                args[0].is_floating_point() and not result.is_floating_point()
-                and result.dtype != torch.bool and not result.is_complex()):
-            info, wide = torch.iinfo(result.dtype), args[0].double().trunc()
-            if not bool(((wide >= info.min) & (wide < float(info.max) + 1)).all()):
-                raise NoProgram("an integer that does not hold a float")
+        source = {"_to_copy": 0, "copy_": 1}.get(name)
+        if source is not None and args[source].is_floating_point() and is_integer(result) and (
+                not holds(args[source], result.dtype)):
+            self.why = "an integer that does not hold a float"
         return result
 
 
@@ -373,8 +389,10 @@ def draw_model(seed):
             calls.append(others)
         except Exception:
             pass
-    with Defined():
+    with Defined() as defined:
         run_calls(load(), calls)
+    if defined.why:
+        raise NoProgram(defined.why)
     variants = [wanted]
     if not program.is_exact:
         numbers = np.random.default_rng(seed)
