@@ -7,6 +7,7 @@ import json
 import math
 import os
 import pathlib
+import threading
 import zlib
 
 from harness import (NEGATE, RELU, TMP, Server, check, compile_model, finish, floats, grpc, oip,
@@ -105,6 +106,35 @@ def http_packs(server):
     except ConnectionError:
         status = 413  # it was said, and the connection closed, while we still sent
     check("a body of more than --max-body", status == 413, status)
+
+
+def unpacks_in_parts(server):
+    """Several at once, over both fronts, each more than a turn unpacks."""
+    rows = [[float(i), -1.0, 2.0, 3.0] for i in range(30000)]
+    plain = json.dumps({"inputs": [tensor("x", "FP32", [len(rows), 4], data=rows)]}).encode()
+    wrong = []
+
+    def over_http():
+        status, _, body = server.call("POST", "/v2/models/relu/infer", gzip.compress(plain, 1),
+                                      {"Content-Encoding": "gzip"})
+        if status != 200 or json.loads(body)["outputs"][0]["data"][-4:] != [29999, 0, 2, 3]:
+            wrong.append((status, body[:200]))
+
+    def over_grpc():
+        with server.channel() as channel:
+            call = channel.unary_unary(
+                "/inference.GRPCInferenceService/ModelInfer",
+                request_serializer=oip.InferRequest.SerializeToString,
+                response_deserializer=oip.InferAnswer.FromString)
+            answer = call(message_of(rows), compression=grpc.Compression.Gzip, timeout=60)
+            if answer.raw_output_contents[0][-16:] != floats(29999, 0, 2, 3):
+                wrong.append(answer.raw_output_contents[0][-16:])
+    threads = [threading.Thread(target=t) for t in [over_http, over_grpc if grpc else over_http] * 4]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    check("large bodies that are packed", not wrong, wrong[:1])
 
 
 def http_refuses(server):
@@ -310,7 +340,8 @@ def main():
     compile_model(TYPES, TMP / "types.ingot")
     server = Server(TMP / "relu.ingot", TMP / "types.ingot", "--loops", "2",
                     "--max-body", "2", "--shared-memory")
-    for part in (http_describes, http_infers, http_packs, http_refuses, http_types, http_shares):
+    for part in (http_describes, http_infers, http_packs, unpacks_in_parts, http_refuses, http_types,
+                 http_shares):
         part(server)
     if grpc:
         for part in (grpc_answers, grpc_refuses, grpc_streams):

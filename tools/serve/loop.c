@@ -83,6 +83,9 @@ static void take_keys(loop *of) {
 
 static int choose_wait(const loop *of) {
     int64_t due = runner_due(of->lane.runner);
+    if (of->grpc && grpc_door_is_unpacking(of->grpc)) {
+        return 0;
+    }
     int wait = of->http ? http_door_wait(of->http) : -1;
     int max = SWEEP_MS;
     if (due) {
@@ -106,8 +109,11 @@ static void take_events(loop *of, const struct epoll_event *events, int count) {
             grpc_door_take(of->grpc, data, events[i].events);
         }
     }
-    if (of->http && (has_http || count == 0)) {
+    if (of->http && (has_http || count == 0 || http_door_wait(of->http) == 0)) {
         http_door_turn(of->http);
+    }
+    if (of->grpc) {
+        grpc_door_unpack(of->grpc);
     }
 }
 

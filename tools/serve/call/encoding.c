@@ -1,11 +1,13 @@
 /* gzip and deflate, by zlib.  SPDX-License-Identifier: Apache-2.0 */
 #include "tools/serve/call/encoding.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <zlib.h>
 
-enum { STEP = 64 << 10, WINDOW = 15, GZIP = 16, EITHER = 32, QUICK = 1 };
+enum { STEP = 64 << 10, SLICE = 2 * STEP };
+enum { WINDOW = 15, GZIP = 16, EITHER = 32, QUICK = 1 };
 
 static const char *const names[] = {
     [ENCODING_GZIP] = "gzip", [ENCODING_DEFLATE] = "deflate"
@@ -44,34 +46,64 @@ const char *encoding_name(encoding of) {
     return names[of];
 }
 
-bool encoding_unpack(bytes *to, const uint8_t *from, size_t size, size_t max,
-                     bool *out_is_full) {
-    z_stream stream = { .next_in = (Bytef *)from, .avail_in = (uInt)size };
-    *out_is_full = false;
-    if (size > UINT32_MAX || inflateInit2(&stream, WINDOW + EITHER) != Z_OK) {
+static bool begin_unpacking(unpacking *of, size_t size) {
+    of->stream = size <= UINT32_MAX ? calloc(1, sizeof *of->stream) : NULL;
+    if (of->stream && inflateInit2(of->stream, WINDOW + EITHER) != Z_OK) {
+        free(of->stream);
+        of->stream = NULL;
+    }
+    of->taken = 0;
+    return of->stream;
+}
+
+void unpack_end(unpacking *of) {
+    if (of->stream) {
+        inflateEnd(of->stream);
+        free(of->stream);
+        of->stream = NULL;
+    }
+}
+
+/* Inflates into the memory of `to`; beyond the last byte that fits one more shows that
+ * there are more. */
+static int inflate_more(z_stream *stream, bytes *to, size_t max, bool *out_is_full) {
+    size_t step = max - to->size < STEP ? max - to->size : STEP;
+    uint8_t more;
+    bool is_last = step == 0;
+    if (!is_last && !bytes_reserve(to, step)) {
         *out_is_full = true;
-        return false;
+        return Z_OK;
     }
+    stream->next_out = is_last ? &more : to->data + to->size;
+    stream->avail_out = is_last ? 1 : (uInt)step;
+    uInt before = stream->avail_out;
+    int state = inflate(stream, Z_NO_FLUSH);
+    to->size += is_last ? 0 : before - stream->avail_out;
+    *out_is_full = is_last && stream->avail_out == 0;
+    return state;
+}
+
+unpack_state unpack_step(unpacking *of, bytes *to, const uint8_t *from, size_t size,
+                         size_t max) {
+    if (!of->stream && !begin_unpacking(of, size)) {
+        return UNPACK_FULL;
+    }
+    z_stream *stream = of->stream;
+    stream->next_in = (Bytef *)(uintptr_t)from + of->taken;
+    stream->avail_in = (uInt)(size - of->taken);
+    size_t begin = to->size;
+    bool is_full = false;
     int state = Z_OK;
-    while (state == Z_OK && !*out_is_full) {
-        size_t step = max - to->size < STEP ? max - to->size : STEP;
-        /* Beyond the last byte that fits one more shows that there are more. */
-        uint8_t more;
-        bool is_last = step == 0;
-        if (!is_last && !bytes_reserve(to, step)) {
-            *out_is_full = true;
-            break;
-        }
-        stream.next_out = is_last ? &more : to->data + to->size;
-        stream.avail_out = is_last ? 1 : (uInt)step;
-        uInt before = stream.avail_out;
-        state = inflate(&stream, Z_NO_FLUSH);
-        to->size += is_last ? 0 : before - stream.avail_out;
-        *out_is_full = is_last && stream.avail_out == 0;
+    while (state == Z_OK && !is_full && to->size - begin < SLICE) {
+        state = inflate_more(stream, to, max, &is_full);
     }
-    bool is_good = state == Z_STREAM_END && !*out_is_full && stream.avail_in == 0;
-    inflateEnd(&stream);
-    return is_good;
+    of->taken = size - stream->avail_in;
+    if (state == Z_OK && !is_full) {
+        return UNPACK_MORE;
+    }
+    bool is_good = state == Z_STREAM_END && of->taken == size;
+    unpack_end(of);
+    return is_full ? UNPACK_FULL : is_good ? UNPACK_DONE : UNPACK_BROKEN;
 }
 
 bool encoding_pack(bytes *to, const bytes *from, encoding how) {

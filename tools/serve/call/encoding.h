@@ -17,10 +17,26 @@ encoding encoding_find(const char *name);
 /* The first of those that Accept-Encoding lists which this server knows. */
 encoding encoding_choose(const char *accepted);
 const char *encoding_name(encoding of);
-/* Unpacks at most `max` bytes.  False: it is damaged (*out_is_full false), or there
- * are more, or memory ran out (true). */
-bool encoding_unpack(bytes *to, const uint8_t *from, size_t size, size_t max,
-                     bool *out_is_full);
+
+/* A body that is unpacked in steps: a KB of zip may hold a MB, and a loop has others to
+ * serve.  Zero: not begun.  Owner: whoever calls unpack_end, where a step was the last
+ * that said UNPACK_MORE. */
+typedef struct unpacking {
+    struct z_stream_s *stream;
+    size_t taken; /* packed bytes that are done with */
+} unpacking;
+
+typedef enum unpack_state {
+    UNPACK_MORE, /* call again, with the same bytes */
+    UNPACK_DONE,
+    UNPACK_BROKEN, /* it is damaged */
+    UNPACK_FULL,   /* it holds more than `max` bytes, or memory ran out */
+} unpack_state;
+
+/* Adds the next part, some 128 KB, to `to`. */
+unpack_state unpack_step(unpacking *of, bytes *to, const uint8_t *from, size_t size,
+                         size_t max);
+void unpack_end(unpacking *of);
 bool encoding_pack(bytes *to, const bytes *from, encoding how);
 
 #endif

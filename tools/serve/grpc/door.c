@@ -17,6 +17,7 @@ struct grpc_door {
     int listener, poll; /* listener -1: draining */
     nghttp2_session_callbacks *callbacks;
     peer *first, *due;
+    stream *unpacking; /* one after the other has a part unpacked */
     size_t count;
 };
 
@@ -127,6 +128,46 @@ void grpc_door_take(grpc_door *of, void *data, uint32_t events) {
     }
     grpc_door_note(from);
 }
+
+/* ---- messages that are unpacked in parts ---- */
+
+void grpc_door_unpack_later(stream *of) {
+    stream **end = &of->peer->door->unpacking;
+    if (of->is_listed) {
+        return;
+    }
+    while (*end) {
+        end = &(*end)->next_unpacking;
+    }
+    of->is_listed = true;
+    of->next_unpacking = NULL;
+    *end = of;
+}
+
+void grpc_door_forget(stream *of) {
+    stream **at = of->is_listed ? &of->peer->door->unpacking : NULL;
+    while (at && *at != of) {
+        at = &(*at)->next_unpacking;
+    }
+    if (at) {
+        *at = of->next_unpacking;
+        of->is_listed = false;
+    }
+}
+
+void grpc_door_unpack(grpc_door *of) {
+    stream *first = of->unpacking;
+    if (first) {
+        grpc_door_forget(first);
+        stream_advance(first);
+    }
+}
+
+bool grpc_door_is_unpacking(const grpc_door *of) {
+    return of->unpacking;
+}
+
+/* ---- turns ---- */
 
 void grpc_door_push(grpc_door *of) {
     while (of->due) {

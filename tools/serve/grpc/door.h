@@ -14,6 +14,9 @@ grpc_door *grpc_door_open(lane *of, int listener, int poll);
 void grpc_door_close(grpc_door *of);
 /* What epoll said of a descriptor of the door. */
 void grpc_door_take(grpc_door *of, void *data, uint32_t events);
+/* Unpacks a part of a message, and whether there are such. */
+void grpc_door_unpack(grpc_door *of);
+bool grpc_door_is_unpacking(const grpc_door *of);
 /* Writes the answers made since. */
 void grpc_door_push(grpc_door *of);
 /* Closes peers that were idle for too long; now and then. */

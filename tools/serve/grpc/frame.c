@@ -10,18 +10,25 @@ static bool refuse_frame(framing *how, call_status status, const char *words) {
 }
 
 static bool unpack_frame(framing *how, framed *of) {
-    bool is_full;
     if (how->packed != ENCODING_GZIP && how->packed != ENCODING_DEFLATE) {
         return refuse_frame(
             how, CALL_UNSUPPORTED,
             "a packed message, and grpc-encoding is neither gzip nor deflate");
     }
-    bytes_clear(&how->unpacked);
-    if (!encoding_unpack(&how->unpacked, of->data, of->size, how->max, &is_full)) {
-        return is_full ? refuse_frame(how, CALL_FULL,
-                                      "the unpacked message is larger than --max-body")
-                       : refuse_frame(how, CALL_INVALID,
-                                      "the message is not what grpc-encoding says");
+    if (!how->is_unpacking) {
+        bytes_clear(&how->unpacked);
+    }
+    unpack_state state = unpack_step(&how->unpack, &how->unpacked, of->data, of->size,
+                                     how->max);
+    how->is_unpacking = state == UNPACK_MORE;
+    if (state != UNPACK_DONE) {
+        return state == UNPACK_FULL
+                   ? refuse_frame(how, CALL_FULL,
+                                  "the unpacked message is larger than --max-body")
+               : state == UNPACK_BROKEN
+                   ? refuse_frame(how, CALL_INVALID,
+                                  "the message is not what grpc-encoding says")
+                   : false;
     }
     of->data = how->unpacked.data;
     of->size = how->unpacked.size;

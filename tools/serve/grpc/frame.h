@@ -15,10 +15,13 @@ typedef struct framed {
 
 /* How messages of a stream are read. */
 typedef struct framing {
-    encoding packed;    /* those that say they are packed */
-    size_t max;         /* bytes of a message, unpacked */
-    bytes unpacked;     /* the last one that was packed */
-    call_status status; /* why the last one failed; CALL_OK: it needs more bytes */
+    encoding packed; /* those that say they are packed */
+    size_t max;      /* bytes of a message, unpacked */
+    bytes unpacked;  /* the last one that was packed */
+    unpacking unpack;
+    bool is_unpacking;  /* the next one goes on when frame_read is called again */
+    call_status status; /* why the last one failed; CALL_OK: it needs more
+                         * bytes, or another call */
     const char *words;
 } framing;
 

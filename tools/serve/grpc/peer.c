@@ -29,6 +29,7 @@ static void free_stream(stream *of) {
     bytes_free(&of->in);
     bytes_free(&of->out);
     bytes_free(&of->framing.unpacked);
+    unpack_end(&of->framing.unpack);
     if (of->drop) {
         of->drop(of);
     }
@@ -149,6 +150,9 @@ static void take_messages(stream *of) {
         of->has_message = true;
         of->method->take(of, of->method, next.data, next.size);
     }
+    if (of->framing.is_unpacking && !of->is_finished) {
+        grpc_door_unpack_later(of);
+    }
     if (of->in_at == of->in.size) {
         bytes_free(&of->in);
         of->in_at = 0;
@@ -164,11 +168,11 @@ static void take_messages(stream *of) {
 }
 
 /* Goes on with a stream's data; one whose last message is answered ends. */
-static void advance_stream(stream *of) {
+void stream_advance(stream *of) {
     if (of->method->is_stream || of->has_ended) {
         take_messages(of);
     }
-    if (of->has_ended && !of->needs && !of->is_finished) {
+    if (of->has_ended && !of->needs && !of->is_finished && !of->framing.is_unpacking) {
         bool is_whole = of->in.size == 0 && (of->has_message || of->method->is_stream);
         if (is_whole && of->method->end) {
             of->method->end(of);
@@ -192,7 +196,7 @@ void stream_leave(ask *done) {
     of->ask_count--;
     owner->working--;
     if (!of->is_closed) {
-        advance_stream(of);
+        stream_advance(of);
     } else if (!of->needs) {
         free_stream(of);
     }
@@ -288,7 +292,7 @@ static int take_data(nghttp2_session *h2, uint8_t flags, int32_t id,
                    "all memory that they may (--memory)");
         stream_push(of);
     } else {
-        advance_stream(of);
+        stream_advance(of);
     }
     return 0;
 }
@@ -297,7 +301,7 @@ static int take_data(nghttp2_session *h2, uint8_t flags, int32_t id,
 static void end_input(stream *of) {
     of->has_ended = true;
     if (of->method) {
-        advance_stream(of);
+        stream_advance(of);
         return;
     }
     stream_end(of, CALL_UNSUPPORTED, "the server has no such method");
@@ -355,6 +359,7 @@ static void close_stream(stream *of) {
         of->next->before = of->before;
     }
     of->is_closed = true;
+    grpc_door_forget(of);
     if (of->needs) {
         forget_questions(of); /* the last one to leave frees it */
     } else {

@@ -23,5 +23,9 @@ bool peer_write(peer *of);
 void peer_drain(peer *of);
 /* Of the door: the peer is to be pushed at the end of the turn. */
 void grpc_door_note(peer *due);
+/* Of the door: a later turn goes on with a stream that is unpacked, once or not at
+ * all. */
+void grpc_door_unpack_later(stream *of);
+void grpc_door_forget(stream *of);
 
 #endif

@@ -34,7 +34,9 @@ typedef struct peer {
 /* Owner: its peer, until HTTP/2 closes it and no ask of it is under way. */
 typedef struct stream {
     peer *peer;
-    struct stream *next, *before; /* of the peer, while it is open */
+    struct stream *next, *before;  /* of the peer, while it is open */
+    struct stream *next_unpacking; /* of the door */
+    bool is_listed;                /* among those */
     int32_t id;
     const method *method;
     framing framing;
@@ -88,6 +90,8 @@ typedef struct service {
 /* The method of "/package.Service/Name", or NULL. */
 const method *method_find(const lane *in, const char *path);
 
+/* Of peer.c: goes on with the messages that are there. */
+void stream_advance(stream *of);
 /* Of peer.c: more of `out` is there, or the call has ended with these words. */
 void stream_push(stream *of);
 void stream_end(stream *of, call_status status, const char *words);

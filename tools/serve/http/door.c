@@ -22,6 +22,8 @@ static const char retry_after[] = "1";
 
 static void free_exchange(exchange *of) {
     bytes_free(&of->body);
+    bytes_free(&of->plain);
+    unpack_end(&of->unpack);
     bytes_free(&of->out);
     free(of->path);
     of->path = NULL;
@@ -215,6 +217,7 @@ static exchange *begin_exchange(http_door *door, struct MHD_Connection *connecti
                     .is_post = strcmp(method, "POST") == 0,
                     .type = "application/json",
                     .body.from = &door->lane->memory,
+                    .plain.from = &door->lane->memory,
                     .out.from = &door->lane->memory };
     if (!of.is_post && strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
         exchange_refuse(&of, 405, "only GET, HEAD and POST");
@@ -242,22 +245,44 @@ static void add_body(exchange *of, const char *data, size_t size) {
     }
 }
 
-static void unpack_body(exchange *of) {
-    if (of->packed == ENCODING_NONE) {
-        return;
+/* Unpacks a part of the body.  False: there is more, and the door goes on with it. */
+static bool unpack_part(exchange *of) {
+    size_t max = of->door->lane->limits->body_bytes;
+    unpack_state state = unpack_step(&of->unpack, &of->plain, of->body.data,
+                                     of->body.size, max);
+    if (state == UNPACK_MORE) {
+        of->state = EXCHANGE_UNPACKING;
+        of->next = NULL;
+        *of->door->last = of;
+        of->door->last = &of->next;
+        return false;
     }
-    bool is_full;
-    bytes plain = { .from = of->body.from };
-    if (encoding_unpack(&plain, of->body.data, of->body.size,
-                        of->door->lane->limits->body_bytes, &is_full)) {
-        bytes_free(&of->body);
-        of->body = plain;
-    } else {
-        bytes_free(&plain);
-        exchange_refuse(of, is_full ? 413 : 400,
-                        is_full ? "the unpacked body is larger than --max-body"
-                                : "the body is not what its Content-Encoding says");
+    of->state = EXCHANGE_READING;
+    of->packed = ENCODING_NONE;
+    bytes_free(&of->body);
+    of->body = of->plain;
+    of->plain = (bytes){ .from = of->body.from };
+    if (state == UNPACK_FULL) {
+        exchange_refuse(of, 413, "the unpacked body is larger than --max-body");
+    } else if (state == UNPACK_BROKEN) {
+        exchange_refuse(of, 400, "the body is not what its Content-Encoding says");
     }
+    return true;
+}
+
+/* Takes the first of those that are unpacked off the list; NULL: there is none. */
+static exchange *take_unpacking(http_door *of) {
+    exchange *first = of->first;
+    if (first) {
+        of->first = first->next;
+        of->last = of->first ? of->last : &of->first;
+    }
+    return first;
+}
+
+static void resume_unpacked(exchange *of) {
+    of->door->has_resumed = true;
+    MHD_resume_connection(of->connection);
 }
 
 /* ---- answering ---- */
@@ -332,8 +357,9 @@ static enum MHD_Result take_request(void *user, struct MHD_Connection *connectio
         /* A body without an end that anybody knows is not read for nothing. */
         return of->state == EXCHANGE_READING || of->has_length ? MHD_YES : MHD_NO;
     }
-    if (of->state == EXCHANGE_READING) {
-        unpack_body(of);
+    if (of->state == EXCHANGE_READING && of->packed != ENCODING_NONE &&
+        !unpack_part(of)) {
+        MHD_suspend_connection(connection);
     }
     if (of->state == EXCHANGE_READING) {
         route_exchange(of);
@@ -407,6 +433,7 @@ http_door *http_door_open(lane *of, int listener) {
     http_door *door = calloc(1, sizeof *door);
     if (door) {
         door->lane = of;
+        door->last = &door->first;
         door->layouts = layout_cache_create();
         door->daemon = make_refusals(door) ? start_daemon(door, listener) : NULL;
     }
@@ -419,6 +446,11 @@ http_door *http_door_open(lane *of, int listener) {
 
 void http_door_close(http_door *of) {
     if (of) {
+        for (exchange *each; (each = take_unpacking(of));) {
+            exchange_refuse(each, 503, "the server ends");
+            resume_unpacked(each);
+        }
+        http_door_resume(of);
         MHD_stop_daemon(of->daemon);
         free_door(of);
     }
@@ -430,6 +462,9 @@ int http_door_event(const http_door *of) {
 
 int http_door_wait(const http_door *of) {
     MHD_UNSIGNED_LONG_LONG wait;
+    if (of->first) {
+        return 0;
+    }
     if (MHD_get_timeout(of->daemon, &wait) != MHD_YES) {
         return -1;
     }
@@ -438,6 +473,10 @@ int http_door_wait(const http_door *of) {
 
 void http_door_turn(http_door *of) {
     MHD_run(of->daemon);
+    exchange *first = take_unpacking(of);
+    if (first && unpack_part(first)) {
+        resume_unpacked(first);
+    }
 }
 
 void http_door_resume(http_door *of) {

@@ -9,10 +9,11 @@
 
 typedef enum exchange_state {
     EXCHANGE_READING,
-    EXCHANGE_WAITING,  /* suspended: for a run or for the repository */
-    EXCHANGE_ANSWERED, /* out, status and type are set */
-    EXCHANGE_GONE,     /* its client left while the repository works for it */
-    EXCHANGE_REFUSED,  /* one of the door's: nothing of the request is kept */
+    EXCHANGE_UNPACKING, /* suspended: the door's turns unpack its body */
+    EXCHANGE_WAITING,   /* suspended: for a run or for the repository */
+    EXCHANGE_ANSWERED,  /* out, status and type are set */
+    EXCHANGE_GONE,      /* its client left while the repository works for it */
+    EXCHANGE_REFUSED,   /* one of the door's: nothing of the request is kept */
 } exchange_state;
 
 /* Owner: its connection, from the first header to the answer's last byte; of one that
@@ -24,7 +25,10 @@ typedef struct exchange {
     bool is_post;
     bool has_length; /* the headers say how long the body is */
     char *path;
-    bytes body; /* as it came, then unpacked */
+    bytes body;  /* as it came, then unpacked */
+    bytes plain; /* of the body, so far */
+    unpacking unpack;
+    struct exchange *next; /* of those that are unpacked */
     /* Headers. */
     encoding packed;   /* the body is */
     encoding accepted; /* the answer may be */
@@ -50,7 +54,8 @@ typedef struct http_door {
      * them, and its answer, by refusal: an overloaded server makes none of these. */
     exchange refused[REFUSAL_COUNT];
     struct MHD_Response *refusals[REFUSAL_COUNT];
-    bool has_resumed; /* connections that the daemon must look at again */
+    bool has_resumed;        /* connections that the daemon must look at again */
+    exchange *first, **last; /* of those that are unpacked */
 } http_door;
 
 /* When an inference that came at `begun` must be done, by its headers; 0: no such
