@@ -223,11 +223,14 @@ def window_beyond_input(node, inputs, outputs):
                enumerate(zip(inputs[0].shape[2:], kernel, dilations)))
 
 
-@row("LpPool", why="auto_pad where strides leave padding below 0, of which Operators.md says "
-     "nothing: ONNX Runtime's MaxPool and AveragePool refuse it, its LpPool shifts "
+@row("LpPool", "MaxPool", "AveragePool",
+     why="auto_pad where strides leave padding below 0, of which Operators.md says nothing: "
+     "ONNX Runtime 1.31.1 begins behind the first element, or refuses it "
      "(core/providers/cpu/nn/pool_attributes.h)")
 def negative_padding(node, inputs, outputs):
     kernel = attribute(node, "kernel_shape")
+    dilations = attribute(node, "dilations", [1] * len(kernel))
+    kernel = [(k - 1) * d + 1 for k, d in zip(kernel, dilations)]
     strides = attribute(node, "strides", [1] * len(kernel))
     return attribute(node, "auto_pad", b"NOTSET").startswith(b"SAME") and any(
         (o - 1) * s + k < e for e, o, k, s in
@@ -388,7 +391,7 @@ def squares_leave_range(node, inputs, outputs):
     return False
 
 
-@row("MaxPool", why="the maximum of -infinities, or of padding alone: ONNX Runtime begins "
+@row("MaxPool", "GlobalMaxPool", why="the maximum of -infinities, or of padding alone: ONNX Runtime begins "
      "with the lowest number (core/providers/cpu/nn/pool_functors.h, MaxPool), ONNX's "
      "padding is -infinity")
 def lowest_for_infinity(node, inputs, outputs):

@@ -431,6 +431,8 @@ def reduce(g, op):
         axes = [a - x.rank if g.chance(0.3) else a for a in axes]
     given = {"keepdims": g.between(0, 1)} if g.chance(0.6) else {}
     rounds = (0, 0) if op in ("ReduceMax", "ReduceMin") else rounds_of(x)
+    if op == "ReduceLogSumExp" and x.dtype in FLOATS:  # a logarithm of a sum of 1 or more
+        rounds = (*rounds, UNIT["f64" if x.dtype == "f64" else "f32"])
     if x.dtype not in FLOATS and op in ("ReduceL2", "ReduceLogSum", "ReduceLogSumExp"):
         raise Rejected("an integer of a rounded number")
     new = g.opset >= (13 if op == "ReduceSum" else 18)
