@@ -8,8 +8,11 @@
 # are gone, for the tool, the libraries and what they compile alike.  qemu 7.2 knows no AVX-512, so
 # a server of that kind shows what a machine does that has a part of a level.
 #
-#   INGOT_QUICK   1: one processor alone
-#   INGOT_BUILD   the build folder under test (build/release)
+#   INGOT_QUICK        1: one processor alone
+#   INGOT_BUILD        the build folder under test (build/release)
+#   INGOT_ARM64_ROOT   a folder with Debian's packages for arm64 (build/arm64-root), for unit tests:
+#                      mmdebstrap --variant=extract --architectures=arm64 --include=check,libsubunit-dev \
+#                          bookworm build/arm64-root
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit
 source tests/cli/lib.sh
@@ -100,6 +103,22 @@ check "an artifact for aarch64 alone says so here" 4 "no plan for cpu, but 'plan
 mkdir "$tmp/nothing"
 check "one for x86-64 alone says so there" 1 "no plan for cpu-arm64, but 'plan'" \
     $runner "$tmp/levels.ingot" "$tmp/nothing"
+root=$(cd "${INGOT_ARM64_ROOT:-build/arm64-root}" 2>/dev/null && pwd)
+libraries=$root/usr/lib/aarch64-linux-gnu
+if [ -e "$libraries/libcheck_pic.a" ]; then
+    tests=(base_{arena,diag,platform,secret,status,text}
+        runtime_{dlpack,parts,prepare,profile,program,run,steps,threads,tree})
+    check "the runtime's unit tests are built for aarch64" 0 "" env \
+        PKG_CONFIG_LIBDIR="$libraries/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$root" \
+        sh -c "cmake --preset aarch64 -B $arm-tests -DINGOT_TESTS=ON >/dev/null &&
+            cmake --build $arm-tests --target $(printf 'test_%s ' "${tests[@]}")"
+    for name in "${tests[@]}"; do
+        check "aarch64: test_$name" 0 " 0 failed" qemu-aarch64 -L $arm_root \
+            -E "LD_LIBRARY_PATH=$libraries:$PWD/$arm-tests" "$arm-tests/unit/test_$name"
+    done
+else
+    skip "unit tests on aarch64" "there is no check for arm64 (INGOT_ARM64_ROOT)"
+fi
 check "objects are for x86-64 alone" 4 "an artifact runs on both" \
     "$ingot" compile "$tmp/dlrm.onnx" -t cpu-arm64 --emit object -o "$tmp/arm.o"
 check "its assembly" 0 "fmla" "$ingot" dump "$tmp/dlrm.onnx" --stage asm -t cpu-arm64

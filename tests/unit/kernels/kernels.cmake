@@ -6,18 +6,22 @@ file(GLOB kernel_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.c)
 set(kernel_folder ${PROJECT_BINARY_DIR}/unit/kernels)
 file(MAKE_DIRECTORY ${kernel_folder})
 set(kernel_images)
+set(kernel_flags -fcf-protection=none)
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "aarch64")
+    set(kernel_flags)
+endif()
 foreach(source ${kernel_sources})
     get_filename_component(name ${source} NAME_WE)
     set(object ${kernel_folder}/${name}.o)
     set(image ${kernel_folder}/${name}.bin)
     add_custom_command(OUTPUT ${image}
         COMMAND ${CMAKE_C_COMPILER} -std=c11 -Wall -Wextra -Werror -O1 -ffreestanding -fPIC
-                -fno-stack-protector -fno-asynchronous-unwind-tables -fcf-protection=none
+                -fno-stack-protector -fno-asynchronous-unwind-tables -fno-unwind-tables ${kernel_flags}
                 -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/include
                 -c ${source} -o ${object}
-        COMMAND sh -c "! objdump -r ${object} | grep R_X86"
-        COMMAND sh -c "! objdump -h ${object} | grep rodata"
-        COMMAND objcopy -O binary -j .text ${object} ${image}
+        COMMAND sh -c "! ${CMAKE_OBJDUMP} -r ${object} | grep R_"
+        COMMAND sh -c "! ${CMAKE_OBJDUMP} -h ${object} | grep rodata"
+        COMMAND ${CMAKE_OBJCOPY} -O binary -j .text ${object} ${image}
         DEPENDS ${source} ${CMAKE_CURRENT_LIST_DIR}/kernel.h
                 ${PROJECT_SOURCE_DIR}/include/ingot/kernel.h
         COMMENT "Kernel ${name}.bin" VERBATIM)

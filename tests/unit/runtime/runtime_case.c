@@ -11,7 +11,8 @@ rt_case *rt_begin(void) {
     CHECK(c != NULL);
     ig_arena_init(&c->arena, NULL);
     ig_artifact_init(&c->w, &c->arena, "test-build", "case");
-    IG_PUSH(c->w.arena, &c->w.levels, ig_artifact_text(&c->w, ig_str_of("v2")));
+    c->w.family = RT_FAMILY;
+    IG_PUSH(c->w.arena, &c->w.levels, ig_artifact_text(&c->w, ig_str_of(RT_LEVEL)));
     return c;
 }
 

@@ -17,6 +17,17 @@
 
 enum { RT_KERNELS = 16, RT_LEVELS = 4 };
 
+/* The least level of the family of this build. */
+#if defined(__aarch64__)
+#define RT_FAMILY IG_FAMILY_NAME_ARM64
+#define RT_LEVEL "neon"
+#define RT_ENTRY_PLAN IG_ENTRY_PLAN "-" IG_FAMILY_NAME_ARM64
+#else
+#define RT_FAMILY IG_FAMILY_NAME_CPU
+#define RT_LEVEL "v2"
+#define RT_ENTRY_PLAN IG_ENTRY_PLAN
+#endif
+
 typedef struct rt_case {
     ig_arena arena;
     ig_artifact_writer w;
@@ -26,7 +37,7 @@ typedef struct rt_case {
     char why[256];
 } rt_case;
 
-/* A case with one level, "v2". */
+/* A case with one level, RT_LEVEL. */
 rt_case *rt_begin(void);
 void rt_end(rt_case *c);
 

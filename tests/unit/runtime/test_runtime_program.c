@@ -100,8 +100,8 @@ TEST(tells_its_signature_and_facts) {
     CHECK_INT(ig_program_find_output(program, "y"), 0);
     ig_program_facts facts = { .size = sizeof facts };
     ig_program_get_facts(program, &facts);
-    CHECK_TEXT(facts.level, "v2");
-    CHECK_TEXT(facts.levels, "v2");
+    CHECK_TEXT(facts.level, RT_LEVEL);
+    CHECK_TEXT(facts.levels, RT_LEVEL);
     CHECK_TEXT(facts.build_id, "test-build");
     CHECK_TEXT(facts.model, "case");
     CHECK_INT(facts.launch_count, 3);
@@ -252,7 +252,7 @@ TEST(damaged_records_with_a_good_hash) {
     static const unsigned char masks[] = { 1, 0x80, 0xff, 0x7f, 4 };
     rt_case *c = rich_case();
     rt_pack(c);
-    ig_str plan = find_entry(c, IG_ENTRY_PLAN);
+    ig_str plan = find_entry(c, RT_ENTRY_PLAN);
     char *bytes = (char *)(uintptr_t)plan.data;
     for (size_t i = offsetof(ig_plan_header, build_id); i < plan.size; i++) {
         for (size_t k = 0; k < IG_COUNT_OF(masks); k++) {
@@ -270,7 +270,7 @@ END_TEST
 TEST(every_flipped_byte_of_the_plan_is_found) {
     rt_case *c = rich_case();
     rt_pack(c);
-    ig_str plan = find_entry(c, IG_ENTRY_PLAN);
+    ig_str plan = find_entry(c, RT_ENTRY_PLAN);
     char *bytes = (char *)(uintptr_t)plan.data;
     for (size_t i = offsetof(ig_plan_header, build_id); i < plan.size; i++) {
         ig_program *program = NULL;
@@ -357,7 +357,7 @@ END_TEST
 TEST(damaged_code_is_refused) {
     rt_case *c = rich_case();
     rt_pack(c);
-    ig_str code = find_entry(c, IG_ENTRY_CODE "cpu-v2");
+    ig_str code = find_entry(c, IG_ENTRY_CODE RT_FAMILY "-" RT_LEVEL);
     ig_program *program = NULL;
     ((char *)(uintptr_t)code.data)[code.size - 1] ^= 1;
     CHECK_STATUS(rt_try_open(c, c->bytes, c->size, &program), IG_INVALID);
@@ -391,7 +391,7 @@ TEST(other_version_is_unsupported) {
     rt_case *c = rich_case();
     rt_pack(c);
     ig_program *program = NULL;
-    ig_plan_header *header = (void *)(uintptr_t)find_entry(c, IG_ENTRY_PLAN).data;
+    ig_plan_header *header = (void *)(uintptr_t)find_entry(c, RT_ENTRY_PLAN).data;
     header->version = IG_FORMAT_VERSION + 1;
     CHECK_STATUS(rt_try_open(c, c->bytes, c->size, &program), IG_UNSUPPORTED);
     CHECK_WORDS(c,
@@ -442,7 +442,7 @@ TEST(shorter_records_of_an_older_release_are_read) {
     CHECK_OK(rt_try_open(c, c->bytes, c->size, &program));
     float expected = run_one(program);
     ig_program_close(program);
-    ig_plan_header *header = (void *)(uintptr_t)find_entry(c, IG_ENTRY_PLAN).data;
+    ig_plan_header *header = (void *)(uintptr_t)find_entry(c, RT_ENTRY_PLAN).data;
     for (size_t i = 0; i < IG_COUNT_OF(grown); i++) {
         shorten_records(header, grown[i].section, grown[i].bytes);
         rehash_plan(header);
@@ -471,7 +471,7 @@ static ig_status open_plan(rt_case *c, const ig_plan_header *header) {
 TEST(longer_records_and_more_sections_are_refused_in_words) {
     rt_case *c = rich_case();
     rt_pack(c);
-    ig_str plan = find_entry(c, IG_ENTRY_PLAN);
+    ig_str plan = find_entry(c, RT_ENTRY_PLAN);
     enum { SECTION = sizeof((ig_plan_header *)0)->sections[0] };
     size_t head = sizeof(ig_plan_header);
     ig_plan_header *more = calloc(1, plan.size + SECTION);
@@ -509,19 +509,19 @@ TEST(other_cpu_is_unsupported) {
     rt_pack(c);
     ig_program *program = NULL;
     CHECK_STATUS(rt_try_open(c, c->bytes, c->size, &program), IG_UNSUPPORTED);
-    CHECK_WORDS(c, "the artifact has code for v9-quantum; this machine runs v2");
+    CHECK_WORDS(c, "the artifact has code for v9-quantum; this machine runs " RT_LEVEL);
     rt_end(c);
 }
 END_TEST
 
 TEST(takes_the_best_level_or_the_one_asked_for) {
     rt_case *c = levels_case();
-    ig_program_options options = { .size = sizeof options, .level = "v2" };
+    ig_program_options options = { .size = sizeof options, .level = RT_LEVEL };
     ig_program *program = rt_open(c, &options);
     CHECK(run_one(program) == 2);
     ig_program_close(program);
     program = rt_open(c, NULL);
-    CHECK(run_one(program) == (strcmp(ig_runtime_level(), "v2") == 0 ? 2 : 3));
+    CHECK(run_one(program) == (strcmp(ig_runtime_level(), RT_LEVEL) == 0 ? 2 : 3));
     ig_program_close(program);
     options.level = "v99";
     options.message = c->why;
