@@ -201,13 +201,67 @@ static bool has_tables(const cuda_queue *queue, const ig_launch *launch) {
     return queue->tables.slots && !queue->tables.execs[launch->step].is_late;
 }
 
+/* Between two events, which are waited for. */
+static int launch_timed(const cuda_queue *queue, const ig_launch *launch,
+                        void **parameters) {
+    const ig_cuda_driver *driver = &ig_cuda_gpu_of(queue)->driver;
+    float milliseconds = 0;
+    int error = driver->event_record(queue->begins, queue->stream);
+    error = error ? error
+                  : driver->launch(launch->kernel.handle, (unsigned)launch->grid, 1, 1,
+                                   launch->threads, 1, 1, 0, queue->stream, parameters,
+                                   NULL);
+    error = error ? error : driver->event_record(queue->ends, queue->stream);
+    error = error ? error : driver->stream_sync(queue->stream);
+    error = error ? error
+                  : driver->event_time(&milliseconds, queue->begins, queue->ends);
+    if (!error) {
+        queue->told(queue->told_user, launch, (int64_t)((double)milliseconds * 1e6));
+    }
+    return error;
+}
+
 static int launch_at(const cuda_queue *queue, const ig_launch *launch,
                      ig_cuda_address table, ig_cuda_address params,
                      ig_cuda_address report) {
     void *parameters[] = { &table, &params, &report };
+    if (queue->told) {
+        return launch_timed(queue, launch, parameters);
+    }
     return ig_cuda_gpu_of(queue)->driver.launch(
         launch->kernel.handle, (unsigned)launch->grid, 1, 1, launch->threads, 1, 1, 0,
         queue->stream, parameters, NULL);
+}
+
+static void drop_events(cuda_queue *queue) {
+    const ig_cuda_driver *driver = &ig_cuda_gpu_of(queue)->driver;
+    void **const events[] = { &queue->begins, &queue->ends };
+    for (size_t i = 0; i < 2; i++) {
+        if (*events[i]) {
+            driver->event_destroy(*events[i]);
+            *events[i] = NULL;
+        }
+    }
+}
+
+ig_status ig_cuda_queue_profile(cuda_queue *queue, ig_staging_told *told, void *user) {
+    const char *subject = "events of a profile";
+    const ig_cuda_device *gpu = ig_cuda_gpu_of(queue);
+    const ig_message *message = &queue->base.message;
+    int error = 0;
+    queue->told = told;
+    queue->told_user = user;
+    if (!told) {
+        if (ig_cuda_enter_to_give(gpu)) {
+            drop_events(queue);
+            ig_cuda_leave_quietly(gpu, 0);
+        }
+        return IG_OK;
+    }
+    IG_TRY(ig_cuda_enter(gpu, subject, message));
+    error = gpu->driver.event_create(&queue->begins, 0);
+    error = error ? error : gpu->driver.event_create(&queue->ends, 0);
+    return ig_cuda_leave(gpu, error, subject, message);
 }
 
 int ig_cuda_launch(const ig_cuda_queue *queue, const ig_launch *launch,

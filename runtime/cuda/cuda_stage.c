@@ -391,6 +391,10 @@ static void finish_stage(ig_session *session) {
     }
 }
 
+static ig_status profile_stage(ig_session *session, ig_staging_told *told, void *user) {
+    return ig_cuda_queue_profile(ig_cuda_session_queue(session), told, user);
+}
+
 const ig_staging ig_cuda_staging = {
     .load = ig_cuda_load_constants,
     .unload = ig_cuda_unload_constants,
@@ -401,4 +405,5 @@ const ig_staging ig_cuda_staging = {
     .finish = finish_stage,
     .fetch = ig_cuda_fetch,
     .store = ig_cuda_store,
+    .profile = profile_stage,
 };

@@ -18,6 +18,7 @@
 #include "runtime/host/host.h"
 
 typedef struct ig_program ig_program;
+typedef void ig_staging_told(void *user, const ig_launch *launch, int64_t ns);
 
 struct ig_staging {
     /* Fills program->resident.  IG_LIMIT, before anything is allocated, where the
@@ -36,6 +37,9 @@ struct ig_staging {
     /* Before and after the function of host step `number`, whose buffers fetch sets. */
     ig_status (*fetch)(ig_session *session, uint32_t number, ig_host_call *call);
     ig_status (*store)(ig_session *session, uint32_t number, const ig_host_call *call);
+    /* Until it is called with NULL: runs wait for each launch, and tell how long the
+     * device took for it. */
+    ig_status (*profile)(ig_session *session, ig_staging_told *told, void *user);
 };
 
 typedef struct ig_staging_request {

@@ -110,6 +110,13 @@ check "an id out of range is an error" refuse "$ingot" run "$folder/m.ig" \
 check "bench" env INGOT_STAND_IN_COUNTS="$folder/counts" "$ingot" bench "$folder/m.ig" \
     --target cuda:sm_90a --seconds 0.2
 check "bench launches graphs" grep -qE '^graph_launches [1-9]' "$folder/counts"
+profiled() {
+    "$ingot" profile "$folder/m.ig" --target cuda:sm_90a --seconds 0.2 --json >"$folder/profile.json" &&
+        python3 -c 'import json, sys
+steps = [s for s in json.load(open(sys.argv[1]))["steps"] if s["kind"] == "launch"]
+sys.exit(not steps or any(s["calls"] != 1 or s["seconds"] <= 0 for s in steps))' "$folder/profile.json"
+}
+check "profile times launches by events" profiled
 check "and leaves nothing" grep -q '^left 0' "$folder/counts"
 
 if [ -e "$build/python/ingot/_compiler.abi3.so" ] && [ -x /usr/bin/python3 ]; then

@@ -1,18 +1,20 @@
 /* The GPU's schedules by family, and their helpers.
  * SPDX-License-Identifier: Apache-2.0 */
-#include "ir/build/expr.h"
 #include "passes/lower/gpu/gpu.h"
 
 #include "passes/lower/serial/serial.h"
 
 #include <assert.h>
 
-/* Families without a schedule for blocks: a tile is the work of one thread, as a CPU
- * does it with one lane, and the threads of a block have tiles of their own. */
-#define SERIAL_FAMILIES(ROW)                                                        \
-    ROW(gather)                                                                     \
-    ROW(reduce) ROW(softmax) ROW(pad) ROW(scan) ROW(range) ROW(scatter) ROW(forest) \
-        ROW(arg) ROW(search) ROW(sort) ROW(suppress) ROW(random) ROW(conv) ROW(pool)
+/* Families without a schedule of their own: a tile is the work of one thread, as a CPU
+ * does it with one lane, and the threads of a block have tiles of their own; or it is a
+ * line that a team goes over (team.h). */
+#define SERIAL_FAMILIES(ROW)                                                    \
+    ROW(gather)                                                                 \
+    ROW(reduce)                                                                 \
+    ROW(softmax)                                                                \
+    ROW(pad) ROW(scan) ROW(range) ROW(scatter) ROW(forest) ROW(arg) ROW(search) \
+        ROW(sort) ROW(suppress) ROW(random) ROW(conv) ROW(pool)
 
 enum { SERIAL_THREADS = 64 };
 
@@ -49,7 +51,9 @@ static void share_tiles(ig_lower *lower) {
 static ig_status lower_serial(ig_lower *lower, ig_lower_fn schedule) {
     lower->threads = 1; /* as many as the schedule has in mind */
     IG_TRY(schedule(lower));
-    share_tiles(lower);
+    if (lower->threads == 1) {
+        share_tiles(lower);
+    }
     return IG_OK;
 }
 
@@ -71,29 +75,6 @@ const ig_lower_fn ig_lower_gpu[IG_FAMILY_COUNT] = {
     SERIAL_FAMILIES(ROW)
 #undef ROW
 };
-
-ig_value *ig_gpu_thread(ig_builder *b) {
-    const ig_type *i64 = ig_type_vector(b->graph->module, IG_DT_i64, 1);
-    ig_op_spec spec = { .result_types = &i64, .result_count = 1 };
-    ig_expr e = ig_expr_of(b);
-    return ig_build_thread_op(&e, &spec)->results;
-}
-
-void ig_gpu_barrier(ig_builder *b) {
-    ig_expr e = ig_expr_of(b);
-    (void)ig_build_barrier(&e);
-}
-
-ig_value *ig_gpu_shared(ig_lower *lower, ig_dtype dtype, int64_t count) {
-    ig_builder head = lower->b;
-    head.block = &lower->kernel->body;
-    head.before = lower->kernel->body.first;
-    const ig_type *type = ig_type_buffer(lower->module, dtype, 0, NULL);
-    ig_op_spec spec = { .result_types = &type, .result_count = 1 };
-    ig_expr e = ig_expr_of(&head);
-    assert(count > 0 && "a shared array has elements");
-    return ig_build_shared_op(&e, &spec, (ig_shared_attrs){ .count = count })->results;
-}
 
 k_loop ig_gpu_share_out(const ig_lower *lower, ig_builder *b, ig_value *thread,
                         ig_value *from, ig_value *to) {

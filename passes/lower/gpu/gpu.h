@@ -11,13 +11,8 @@
 #define IG_PASSES_LOWER_GPU_GPU_H
 
 #include "passes/lower/schedule.h"
+#include "passes/lower/team.h"
 
-/* This thread's number in its block. */
-ig_value *ig_gpu_thread(ig_builder *b);
-/* All threads of the block come here before any goes on. */
-void ig_gpu_barrier(ig_builder *b);
-/* An array that the threads of a block share; at the kernel's head. */
-ig_value *ig_gpu_shared(ig_lower *lower, ig_dtype dtype, int64_t count);
 /* The shared memory that every GPU has for one block without asking for more. */
 enum { IG_GPU_SHARED_BYTES = 48 * 1024 };
 /* Loop over from + thread, from + thread + threads … below `to`. */

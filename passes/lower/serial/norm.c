@@ -1,4 +1,4 @@
-/* Layer normalisation over the last axes, on CPUs.
+/* Layer normalisation over the last axes.
  * SPDX-License-Identifier: Apache-2.0
  *
  *   mean = sum(x) / n    c = x - mean    d = sum(c) / n    v = sum(c²) / n - d²
@@ -10,11 +10,14 @@
  *
  * Three walks over a row in one kernel; the row stays in the caches between them.
  * Narrow floats are computed in f32.  Lanes run along the last axis where every operand
- * is contiguous or constant there; their sums are added halves to halves.
+ * is contiguous or constant there; their sums are added halves to halves.  On GPUs a
+ * team (team.h) goes along it.
  *
  *   grid       rows, in blocks of about 4096 elements
  */
 #include "passes/lower/serial/serial.h"
+
+#include "passes/lower/team.h"
 
 #include <assert.h>
 #include <string.h>
@@ -29,6 +32,7 @@ typedef struct norm {
     uint32_t lanes;
     ig_dtype wide;
     int64_t rows; /* a tile */
+    ig_team team;
 } norm;
 
 typedef struct row {
@@ -116,9 +120,11 @@ static void walk_last(row *r, ig_builder *b, ig_value **totals, step_fn step) {
     const norm *n = r->n;
     uint32_t last = n->rank - 1;
     ig_value *extent = ig_lower_dim(n->lower, n->x->type->dims[last]);
-    ig_value *by = k_i64(b, n->lanes);
-    ig_value *whole = k_mul(b, k_div(b, extent, by), by);
-    k_loop loop = k_loop_open(b, k_i64(b, 0), whole, by, totals, TOTALS);
+    bool has_team = n->team.size > 0;
+    ig_value *by = k_i64(b, has_team ? n->team.size : n->lanes);
+    ig_value *whole = has_team ? extent : k_mul(b, k_div(b, extent, by), by);
+    ig_value *begin = has_team ? n->team.thread : k_i64(b, 0);
+    k_loop loop = k_loop_open(b, begin, whole, by, totals, TOTALS);
     ig_value *next[TOTALS] = { loop.carried[SUM], loop.carried[SQUARES] };
     r->index[last] = loop.index;
     step(r, &loop.b, next, NULL);
@@ -155,8 +161,11 @@ static void walk_axes(row *r, ig_builder *b, uint32_t axis, ig_value **totals,
 
 /* ---- a row ---- */
 
-static ig_value *mean_of(ig_builder *b, ig_value *lanes, ig_value *count) {
-    return k_binary(b, IG_OP_div, k_hreduce(b, IG_REDUCE_sum, lanes), count);
+static ig_value *mean_of(const norm *n, ig_builder *b, ig_value *lanes,
+                         ig_value *count) {
+    ig_value *sum = ig_team_combine(&n->team, b, IG_REDUCE_sum,
+                                    k_hreduce(b, IG_REDUCE_sum, lanes));
+    return k_binary(b, IG_OP_div, sum, count);
 }
 
 static void emit_row(const norm *n, ig_builder *b, ig_value *number) {
@@ -175,12 +184,12 @@ static void emit_row(const norm *n, ig_builder *b, ig_value *number) {
     ig_value *sums[TOTALS] = { zero, zero }, *squares[TOTALS] = { zero, zero };
     if (!is_rms) {
         walk_axes(&r, b, n->axis, sums, step_sum);
-        r.mean = k_splat(b, mean_of(b, sums[SUM], count), n->lanes);
+        r.mean = k_splat(b, mean_of(n, b, sums[SUM], count), n->lanes);
     }
     walk_axes(&r, b, n->axis, squares, step_squares);
-    ig_value *v = mean_of(b, squares[SQUARES], count);
+    ig_value *v = mean_of(n, b, squares[SQUARES], count);
     if (!is_rms) {
-        ig_value *shift = mean_of(b, squares[SUM], count);
+        ig_value *shift = mean_of(n, b, squares[SUM], count);
         v = k_max(b, k_sub(b, v, k_mul(b, shift, shift)), k_const(b, n->wide, 0.0));
         r.shift = k_splat(b, shift, n->lanes);
     }
@@ -222,7 +231,8 @@ ig_status ig_lower_serial_norm(ig_lower *lower) {
     n.rows = ig_dim_constant(module, length, &known) && known > 0
                  ? ig_lower_tile(lower, CHUNK) / known
                  : 8;
-    n.rows = n.rows < 1 ? 1 : n.rows;
+    n.team = ig_team_open(lower, n.wide, n.x->type->dims[n.rank - 1]);
+    n.rows = n.rows < 1 || n.team.size ? 1 : n.rows;
     ig_dim rows = ig_dim_product(module, n.x->type->dims, n.axis);
     lower->name = "layer_norm";
     lower->grid = ig_lower_ceil_div(lower, rows, n.rows);

@@ -1,10 +1,11 @@
-/* Reductions over any axes, on CPUs.
+/* Reductions over any axes.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Two schedules, by the position of the reduced axes:
  *
  *   along rows     the last axis is reduced (and others perhaps): lanes run along it;
- *                  SUMS vector accumulators, halves added to halves at the end
+ *                  SUMS vector accumulators, halves added to halves at the end; on
+ *                  GPUs a team (team.h)
  *   across rows    the last axis is kept: lanes are neighbours of the result, each sums
  *                  its own column; lanes is 1 where that axis is not contiguous
  *
@@ -16,6 +17,7 @@
 #include "passes/lower/serial/serial.h"
 
 #include "passes/lower/math/math.h"
+#include "passes/lower/team.h"
 
 #include <assert.h>
 #include <math.h>
@@ -36,6 +38,7 @@ typedef struct reduce {
     bool is_along;   /* lanes run along the last, reduced axis */
     ig_dtype wide;   /* accumulator */
     ig_value *shift; /* logsumexp: the part used of every element */
+    ig_team team;    /* along */
 } reduce;
 
 /* ---- one step ---- */
@@ -213,7 +216,10 @@ static ig_value *emit_gone(const reduce *r, ig_builder *b, uint32_t level, ig_va
     if (r->is_along && level + 1 == r->gone_count && r->lanes > 1) {
         return emit_along(r, b, at, extent, sum);
     }
-    k_loop loop = k_loop_open(b, k_i64(b, 0), extent, k_i64(b, 1), &sum, 1);
+    bool is_shared = r->team.size && level + 1 == r->gone_count;
+    ig_value *begin = is_shared ? r->team.thread : k_i64(b, 0);
+    ig_value *step = k_i64(b, is_shared ? r->team.size : 1);
+    k_loop loop = k_loop_open(b, begin, extent, step, &sum, 1);
     ig_builder *in = &loop.b;
     ig_value *next = k_add(in, at, k_mul(in, loop.index, axis_stride(r, r->x, axis)));
     ig_value *more = emit_gone(r, in, level + 1, next, loop.carried[0], count);
@@ -224,7 +230,8 @@ static ig_value *emit_gone(const reduce *r, ig_builder *b, uint32_t level, ig_va
 static ig_value *reduce_at(const reduce *r, ig_builder *b, ig_value *at,
                            ig_value *count) {
     ig_value *sum = emit_gone(r, b, 0, at, start_value(r, b), count);
-    return r->is_along ? k_hreduce(b, lane_kind(r), sum) : sum;
+    sum = r->is_along ? k_hreduce(b, lane_kind(r), sum) : sum;
+    return ig_team_combine(&r->team, b, lane_kind(r), sum);
 }
 
 /* What logsumexp takes out: the largest element, but for infinities nothing. */
@@ -262,8 +269,13 @@ static void emit_result(const reduce *r, ig_builder *b, ig_value *number,
     }
     ig_value *sum = reduce_at(&here, b, x_at, lane_count);
     ig_dtype dtype = (ig_dtype)r->out->type->dtype;
-    k_store_count(b, k_cast(b, finish_value(&here, b, sum), dtype), r->out->buffer,
-                  out_at, r->is_along || r->lanes == 1 ? NULL : lane_count);
+    ig_value *result = k_cast(b, finish_value(&here, b, sum), dtype);
+    if (r->team.size) {
+        ig_team_store(&r->team, b, result, r->out->buffer, out_at);
+        return;
+    }
+    k_store_count(b, result, r->out->buffer, out_at,
+                  r->is_along || r->lanes == 1 ? NULL : lane_count);
 }
 
 /* ---- the grid ---- */
@@ -348,6 +360,9 @@ static void choose_lanes(reduce *r) {
                        ig_dim_is(r->out->strides[r->out->type->rank - 1], 1);
     bool has_lanes = is_unit && (r->is_along || writes_unit);
     r->lanes = has_lanes ? ig_lower_lanes(r->lower, r->wide) : 1;
+    if (r->is_along && is_unit) {
+        r->team = ig_team_open(r->lower, r->wide, r->dims[r->gone[r->gone_count - 1]]);
+    }
 }
 
 /* Means, roots and logarithms of integers are computed in f64; bools as bytes. */

@@ -1,4 +1,4 @@
-/* softmax and log-softmax along one axis, on CPUs.
+/* softmax and log-softmax along one axis.
  * SPDX-License-Identifier: Apache-2.0
  *
  *   m = max(x)    e = exp(x - m)    s = sum(e)    e / s, or x - m - log(s)
@@ -10,7 +10,7 @@
  * narrow floats are computed in f32 and e is computed twice.
  *
  *   along      the axis is the last one and contiguous: lanes run along it; lanes of
- *              the last one are combined halves with halves
+ *              the last one are combined halves with halves; on GPUs a team (team.h)
  *   across     another axis is the contiguous last one: lanes are neighbouring lines
  *   neither    one line, one element at a time, by strides
  *
@@ -21,6 +21,7 @@
 #include "passes/lower/serial/serial.h"
 
 #include "passes/lower/math/math.h"
+#include "passes/lower/team.h"
 
 #include <assert.h>
 #include <math.h>
@@ -36,6 +37,7 @@ typedef struct softmax {
     uint32_t kept[IG_TENSOR_RANK], kept_count;
     int64_t lines; /* a tile: of `width` elements of the last kept axis */
     int64_t width;
+    ig_team team; /* along */
 } softmax;
 
 /* One line: where it begins, and what its walks have found. */
@@ -121,9 +123,23 @@ static ig_value *step_write(const line *l, ig_builder *b, ig_value *i, ig_value 
 
 /* ---- a walk: whole vectors, then one with a count ---- */
 
+/* This thread's part of the line. */
+static ig_value *walk_by_team(const line *l, ig_builder *b, ig_value *total,
+                              step_fn step) {
+    const ig_team *team = &l->s->team;
+    ig_value *extent = ig_lower_dim(l->s->lower, l->s->x->type->dims[l->s->axis]);
+    k_loop loop = k_loop_open(b, team->thread, extent, k_i64(b, team->size), &total, 1);
+    ig_value *next = step(l, &loop.b, loop.index, loop.carried[0], NULL);
+    k_loop_close(&loop, &next, 1);
+    return loop.results[0];
+}
+
 static ig_value *walk_axis(const line *l, ig_builder *b, ig_value *total,
                            step_fn step) {
     const softmax *s = l->s;
+    if (s->team.size) {
+        return walk_by_team(l, b, total, step);
+    }
     int64_t lanes = s->is_along ? s->lanes : 1;
     ig_value *extent = ig_lower_dim(s->lower, s->x->type->dims[s->axis]);
     ig_value *by = k_i64(b, lanes);
@@ -145,6 +161,9 @@ static ig_value *walk_axis(const line *l, ig_builder *b, ig_value *total,
 /* The result of a walk in every lane. */
 static ig_value *spread_lanes(const softmax *s, ig_builder *b, ig_reduce how,
                               ig_value *x) {
+    if (s->team.size) {
+        return ig_team_combine(&s->team, b, how, x);
+    }
     return s->is_along ? k_splat(b, k_hreduce(b, how, x), s->lanes) : x;
 }
 
@@ -234,6 +253,10 @@ static void choose_lanes(softmax *s) {
                    ? ig_lower_tile(s->lower, CHUNK) / s->width / length
                    : 8;
     s->lines = s->lines < 1 ? 1 : s->lines > LINES ? LINES : s->lines;
+    if (s->is_along) {
+        s->team = ig_team_open(s->lower, s->wide, s->x->type->dims[s->axis]);
+    }
+    s->lines = s->team.size ? 1 : s->lines;
 }
 
 ig_status ig_lower_serial_softmax(ig_lower *lower) {

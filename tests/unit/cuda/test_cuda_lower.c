@@ -144,6 +144,50 @@ TEST(softmax_and_norm) {
 }
 END_TEST
 
+/* A team of threads goes over lines of 16 elements and more: of fewer than it has
+ * threads, of as many, of one more. */
+TEST(lines_of_every_length) {
+    static const int lengths[] = { 0, 1, 15, 16, 31, 32, 33, 100, 256, 257, 600 };
+    static const char text[] =
+        "module @t {\n"
+        "  graph @main(%%x: f32[B, %d], %%s: f32[%d]) -> (f32[B, %d], f32[B, %d], f32[B, %d], f32[B], f32[B], f32[B], f32[B, 1], f16[B]) {\n"
+        "    %%0 = softmax %%x {axis = 1} : f32[B, %d]\n"
+        "    %%1 = softmax %%x {axis = 1, log, empty_zero} : f32[B, %d]\n"
+        "    %%2 = layer_norm %%x, %%s {axis = 1, epsilon = 1e-5} : f32[B, %d]\n"
+        "    %%3 = reduce %%x {op = logsumexp, axes = [1]} : f32[B]\n"
+        "    %%4 = reduce %%x {op = max, axes = [1]} : f32[B]\n"
+        "    %%5 = reduce %%x {op = mean, axes = [1]} : f32[B]\n"
+        "    %%6 = reduce %%x {op = l2, axes = [1], keep} : f32[B, 1]\n"
+        "    %%7 = cast %%x {to = f16} : f16[B, %d]\n"
+        "    %%8 = reduce %%7 {op = sum, axes = [1]} : f16[B]\n"
+        "    ret %%0, %%1, %%2, %%3, %%4, %%5, %%6, %%8\n  }\n}\n";
+    for (size_t i = 0; i < IG_COUNT_OF(lengths); i++) {
+        char model[2048];
+        int n = lengths[i];
+        snprintf(model, sizeof model, text, n, n, n, n, n, n, n, n, n);
+        check(model, (int64_t[]){ 3 }, 9);
+        check(model, (int64_t[]){ 0 }, 9);
+    }
+}
+END_TEST
+
+/* Lengths that only the run knows, and several axes. */
+TEST(lines_of_unknown_length) {
+    for (int64_t n = 0; n < 150; n += 37) {
+        check(
+            "module @t {\n"
+            "  graph @main(%x: f32[B, 3, N], %i: i32[B, N]) -> (f32[B, 3, N], f32[B], f32[3], i32[B], f32[B, 3, N]) {\n"
+            "    %0 = softmax %x {axis = -1} : f32[B, 3, N]\n"
+            "    %1 = reduce %x {op = sum, axes = [1, 2]} : f32[B]\n"
+            "    %2 = reduce %x {op = sum, axes = [0, 2]} : f32[3]\n"
+            "    %3 = reduce %i {op = min, axes = [1]} : i32[B]\n"
+            "    %4 = layer_norm %x {axis = 1, epsilon = 1e-5, rms} : f32[B, 3, N]\n"
+            "    ret %0, %1, %2, %3, %4\n  }\n}\n",
+            (int64_t[]){ 2, n }, 9);
+    }
+}
+END_TEST
+
 TEST(pads_and_running_sums) {
     int64_t extents[] = { 5 };
     check("module @t {\n"
@@ -247,8 +291,8 @@ UNIT_SUITE(cuda_lower, gemm_of_odd_rows, gemm_of_odd_columns, gemm_of_odd_depths
            gemm_of_several_tiles, gemm_with_a_long_epilogue, dot_of_odd_sizes,
            dot_of_batches_and_dtypes, elementwise_with_broadcast,
            elementwise_on_other_dtypes, copies_of_strided_places,
-           gathers_and_reductions, softmax_and_norm, pads_and_running_sums,
-           bags_of_every_dim, no_bags_one_bag_empty_bags, means_maxima_and_padding,
-           tables_of_every_format, tables_of_different_dims_in_one_launch,
-           an_id_out_of_range_is_reported, interactions,
-           an_interaction_of_large_samples)
+           gathers_and_reductions, softmax_and_norm, lines_of_every_length,
+           lines_of_unknown_length, pads_and_running_sums, bags_of_every_dim,
+           no_bags_one_bag_empty_bags, means_maxima_and_padding, tables_of_every_format,
+           tables_of_different_dims_in_one_launch, an_id_out_of_range_is_reported,
+           interactions, an_interaction_of_large_samples)

@@ -232,7 +232,10 @@ static ig_status print_profile(const settings *given, profiler *p) {
     *line_bytes = *line_bytes < MIN_LINE   ? MIN_LINE
                   : *line_bytes > MAX_LINE ? MAX_LINE
                                            : *line_bytes;
-    void *memory = probe_memory(MAX_LINE);
+    ig_program_facts facts = { .size = sizeof facts };
+    ig_program_get_facts(p->m->program, &facts);
+    bool is_host = strcmp(facts.device, "cpu") == 0; /* whose limits we can measure */
+    void *memory = is_host ? probe_memory(MAX_LINE) : NULL;
     summarise_runs(p, &table);
     for (int i = 0; memory && i < 3; i++) {
         measure_machine(&table, memory, &table.limits);

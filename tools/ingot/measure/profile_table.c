@@ -89,6 +89,20 @@ static double all_limits(const profile_table *table) {
     return sum;
 }
 
+static void print_limits(const profile_table *table) {
+    printf(
+        "limits on %d thread%s: fma %.1f GFLOP/s, stream %.1f GB/s (%.1f MB again and again)",
+        table->threads, table->threads == 1 ? "" : "s", table->limits.fma * 1e-9,
+        table->limits.stream * 1e-9, (double)table->limits.stream_bytes * 1e-6);
+    if (table->limits.line > 0) {
+        printf(", a line at random %.2f ns (of %.0f MB)", 1e9 / table->limits.line,
+               (double)table->limits.line_bytes * 1e-6);
+    }
+    printf("\nall steps at their limits: %.2f µs, %.0f%% of an ordinary run\n",
+           all_limits(table) * 1e6,
+           table->ordinary > 0 ? 100 * all_limits(table) / table->ordinary : 0);
+}
+
 void profile_print(const profile_table *table) {
     printf("%5s  %-32s %9s %9s %5s %4s %7s %8s %8s %8s %7s %6s %s\n", "step", "name",
            "µs", "p95", "%", "thr", "tiles", "GFLOP/s", "GB/s", "ns/line", "limit",
@@ -101,17 +115,9 @@ void profile_print(const profile_table *table) {
     print_sum(table, "the runtime and the clocks", table->whole - table->inside);
     print_sum(table, "a profiled run", table->whole);
     print_sum(table, "an ordinary run", table->ordinary);
-    printf(
-        "limits on %d thread%s: fma %.1f GFLOP/s, stream %.1f GB/s (%.1f MB again and again)",
-        table->threads, table->threads == 1 ? "" : "s", table->limits.fma * 1e-9,
-        table->limits.stream * 1e-9, (double)table->limits.stream_bytes * 1e-6);
-    if (table->limits.line > 0) {
-        printf(", a line at random %.2f ns (of %.0f MB)", 1e9 / table->limits.line,
-               (double)table->limits.line_bytes * 1e-6);
+    if (table->limits.fma > 0) {
+        print_limits(table);
     }
-    printf("\nall steps at their limits: %.2f µs, %.0f%% of an ordinary run\n",
-           all_limits(table) * 1e6,
-           table->ordinary > 0 ? 100 * all_limits(table) / table->ordinary : 0);
     printf(
         "medians of %zu runs; arena %lld bytes, of which %lld live at once; session %zu bytes\n",
         table->runs, (long long)table->arena_bytes, (long long)table->arena_min,
