@@ -2,12 +2,13 @@
 
 SPDX-License-Identifier: Apache-2.0
 
-    killed.py INGOT CASE FOLDER TIMES
+    killed.py INGOT CASE FOLDER TIMES [RANKS DATA]
 
 Trains 40 steps with a checkpoint after each.  The process is killed at TIMES moments, and each
 time goes on behind the last checkpoint, which is whole; at the end weights and states have the
 bits of a training that nobody ended.  A full disk and an interrupt are told, and leave the last
-checkpoint as it was.
+checkpoint as it was.  With RANKS, that many train on batches of DATA, and all are killed at once;
+the rest is for one process.
 """
 import os
 import random
@@ -18,13 +19,15 @@ import sys
 import time
 
 ingot, case, folder, times = sys.argv[1:4] + [int(sys.argv[4])]
-STEPS = 40
+ranks = ["--ranks", sys.argv[5], "-j", "1"] if len(sys.argv) > 5 else []
+data = sys.argv[6] if ranks else f"{case}/batch0.npz"
+STEPS = 12 if ranks else 40
 random.seed(36)
 
 
 def command(name, *more):
     return [ingot, "train", f"{case}/model.pt", "--loss", "bce_logits:=label", "-q", "--data",
-            f"{case}/batch0.npz", "--optimizer", "tables.*=rowwise_adagrad(lr=0.02,eps=0.0001)",
+            data, *ranks, "--optimizer", "tables.*=rowwise_adagrad(lr=0.02,eps=0.0001)",
             "--optimizer", "*=adamw(lr=0.002,eps=0.00001)", "--steps", str(STEPS),
             "--checkpoint", f"{folder}/{name}", "--checkpoint-every", "1", "-o",
             f"{folder}/{name}.npz", *more]
@@ -49,13 +52,14 @@ lasts = time.monotonic() - begin
 
 killed = 0
 for trial in range(times):
-    process = subprocess.Popen(command("killed", "--resume"), stderr=subprocess.PIPE)
+    process = subprocess.Popen(command("killed", "--resume"), stderr=subprocess.PIPE,
+                               start_new_session=True)
     try:
         _, words = process.communicate(timeout=random.uniform(0, 1.1 * lasts / 4))
         assert process.returncode == 0, words
         os.system(f"rm -r '{folder}/killed'")
     except subprocess.TimeoutExpired:
-        process.kill()
+        os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
         killed += 1
 subprocess.run(command("killed", "--resume"), check=True)
@@ -64,6 +68,8 @@ left = [n for n in os.listdir(f"{folder}/killed") if ".partial-" in n]
 assert not left, left
 assert checkpoints("killed")[-1] == f"step-{STEPS:012}", checkpoints("killed")
 print(f"{killed} of {times} were killed")
+if ranks:
+    sys.exit()
 
 # No room: files of at most 100 KB.
 before = checkpoints("whole")

@@ -362,6 +362,7 @@ PY
 rm "$folder/own1/7.npz"
 holds "ranks stop with the one that has the least" says 0 "3 steps" \
     ranked "$folder/own%r" --ranks 2 --eval "$case/batch0.npz"
+mkdir "$folder/ends2"
 holds "three ranks keep a checkpoint" ranked "$folder/eight" --ranks 3 -q --steps 2 \
     --checkpoint "$folder/ranks" -o "$folder/three.npz"
 for ranks in 1 2 4; do
@@ -375,8 +376,24 @@ holds "three go on" ranked "$folder/eight" --ranks 3 -q --steps 4 --epochs 9 --r
     --checkpoint "$folder/ranks" -o "$folder/resumed.npz"
 holds "three in one go" ranked "$folder/eight" --ranks 3 -q --steps 4 --epochs 9 -o "$folder/whole.npz"
 holds "have the same bits" cmp "$folder/whole.npz" "$folder/resumed.npz"
+holds "two ranks that are killed $((times / 3)) times come to the same bits" \
+    python tests/training/killed.py "$ingot" "$case" "$folder/ends2" $((times / 3)) 2 "$folder/eight"
 holds "two go on after three" ranked "$folder/eight" --ranks 2 -q --steps 5 --epochs 9 --resume \
     --checkpoint "$folder/ranks"
+if [ "${INGOT_FULL:-0}" = 1 ]; then
+    mkdir "$folder/twice"
+    for i in 0 1 2 3; do
+        cp "$folder/batch.npz" "$folder/twice/$i.npz"
+    done
+    holds "two ranks keep one of AdamW" ranked "$folder/eight" --ranks 2 -q --steps 10 --epochs 9 \
+        --checkpoint "$folder/torch2"
+    holds "and one of tables" "$ingot" train "$tutorial/seed_float_ebc/model.pt" --loss sum: \
+        --input 'kjt=kjt(keys=["product", "user"], values=i64[V], lengths=i64[L], weights=none)' \
+        --data "$folder/twice" --optimizer '*=rowwise_adagrad(lr=0.02,eps=0.002)' --steps 2 -q \
+        --ranks 2 -j 1 --checkpoint "$folder/tables2"
+    holds "torch and TorchRec load them, too" python3 tests/training/checkpoint_torch.py \
+        "$folder/torch2/step-000000000010" "$folder/tables2/step-000000000002"
+fi
 holds "the steps of two ranks" "$ingot" train "$case/model.pt" "${rules[@]}" --ranks 2 \
     -o "$folder/step%r.ingot"
 holds "train as artifacts" "$ingot" train "$folder/step%r.ingot" --ranks 2 --data "$folder/eight" -q \

@@ -95,12 +95,31 @@ static size_t view_batch(batch *b, ig_view views[8]) {
 
 /* ---- plans ---- */
 
-typedef enum cut { WHOLE_TABLES, BY_ROWS, BY_COLUMNS, SHARED, MIXED } cut;
+/* By host: rows on both ranks of a pair (table-row-wise); by grid: so each half of the
+ * columns, on pairs of its own. */
+typedef enum cut {
+    WHOLE_TABLES,
+    BY_ROWS,
+    BY_COLUMNS,
+    SHARED,
+    MIXED,
+    BY_HOST,
+    BY_GRID
+} cut;
 
 static void put_shard(ig_writer *to, bool is_first, const int64_t n[5]) {
     ig_put(to, "%s{\"rank\": %lld, \"size\": [%lld, %lld], \"offset\": [%lld, %lld]}",
            is_first ? "" : ", ", (long long)n[0], (long long)n[1], (long long)n[2],
            (long long)n[3], (long long)n[4]);
+}
+
+static void put_pairs(ig_writer *to, int t, int64_t columns, int world) {
+    int64_t rows = rows_of[t], half = (rows + 1) / 2;
+    for (int64_t at = 0; at < DIM; at += columns) {
+        int64_t first = 2 * ((at / columns + t) % (world / 2));
+        put_shard(to, at == 0, (int64_t[]){ first, half, columns, 0, at });
+        put_shard(to, false, (int64_t[]){ first + 1, rows - half, columns, half, at });
+    }
 }
 
 static void put_table(ig_writer *to, int t, cut how, int world) {
@@ -119,6 +138,9 @@ static void put_table(ig_writer *to, int t, cut how, int world) {
     for (int64_t at = 0; how == BY_COLUMNS && at < DIM; at += width) {
         int64_t rank = (at / width + t) % world;
         put_shard(to, at == 0, (int64_t[]){ rank, rows, width, 0, at });
+    }
+    if (how == BY_HOST || how == BY_GRID) {
+        put_pairs(to, t, how == BY_HOST ? DIM : DIM / 2, world);
     }
     ig_put(to, "]}");
 }
@@ -395,16 +417,19 @@ TEST(losses_follow_those_of_one_rank) {
     static const char *const plain[] = { "t*=sgd(lr=0.5)", "*=sgd(lr=0.05)" };
     static const struct {
         cut how;
+        uint32_t world;
         const char *more;
-    } ways[] = { { WHOLE_TABLES, "" },
-                 { BY_ROWS, "" },
-                 { BY_COLUMNS, "" },
-                 { SHARED, "" },
-                 { MIXED, "\"deduplicate\": true, " },
-                 { MIXED, "\"chunks\": 2, " } };
+    } ways[] = { { WHOLE_TABLES, 2, "" },
+                 { BY_ROWS, 3, "" },
+                 { BY_COLUMNS, 4, "" },
+                 { SHARED, 2, "" },
+                 { MIXED, 3, "\"deduplicate\": true, " },
+                 { MIXED, 4, "\"chunks\": 2, " },
+                 { BY_HOST, 4, "" },
+                 { BY_GRID, 4, "" } };
     for (size_t i = 0; i < IG_COUNT_OF(ways); i++) {
         training_of of = layers_of(ways[i].how, ways[i].more);
-        uint32_t world = (uint32_t)(2 + i % 3);
+        uint32_t world = ways[i].world;
         world_run one, all;
         of.optimizers = plain;
         shared_world = (int)world;
