@@ -8,12 +8,14 @@
  *     ids       3 -1  0  3        -1 is no row, and stays last
  *     words     3|0  0|2  3|3     packed without those
  *     for digits of a row, the lowest first
- *         how often each digit is, where each begins
+ *         where each digit begins, of how often it is
  *         each word to its place
  *     rows      0  3  3 -1
  *     places    2  0  3 -1
  *
- * As many digits as the table's rows need, each of the same number of bits.
+ * As many digits as the table's rows need, each of the same number of bits.  Whoever
+ * has a word in hand counts the digit that is next: the lowest when words are packed,
+ * each other when the one before it is sorted; so there are two sets of counters.
  *
  *   grid      tables
  */
@@ -26,7 +28,7 @@ typedef struct group {
     uint32_t count;                     /* tables */
     ig_value *lengths, *strides, *rows; /* params, one a table */
     ig_value *passes, *widths;          /* the same: digits of a row, their bits */
-    ig_value *counters;                 /* DIGITS of them */
+    ig_value *counters;                 /* two sets of DIGITS */
     ig_value *table, *length, *stride, *limit; /* of the table at hand */
 } group;
 
@@ -40,14 +42,50 @@ static k_loop open_loop(ig_builder *b, ig_value *count, ig_value *init) {
     return k_loop_open(b, k_i64(b, 0), count, k_i64(b, 1), &init, init ? 1 : 0);
 }
 
-/* Which of the words' digits by `shift` and `width`. */
-static ig_value *digit_of(ig_builder *b, ig_value *word, ig_value *shift,
-                          ig_value *mask) {
-    return k_binary(b, IG_OP_and, k_binary(b, IG_OP_shr, word, shift), mask);
+/* A digit of words, by its number, and the counters of how often it is what. */
+typedef struct digit {
+    ig_value *shift, *mask; /* where it is in a word; its largest value */
+    ig_value *counters;     /* the first of the set */
+} digit;
+
+static digit make_digit(const group *g, ig_builder *b, ig_value *number) {
+    ig_value *width = k_param_at(b, g->widths, g->table), *one = k_i64(b, 1);
+    ig_value *set = k_mod(b, number, k_i64(b, 2));
+    return (digit){ k_add(b, k_i64(b, ROW_SHIFT), k_mul(b, number, width)),
+                    k_sub(b, k_binary(b, IG_OP_shl, one, width), one),
+                    k_mul(b, set, k_i64(b, DIGITS)) };
 }
 
-/* Words of the ids that are rows, in result 1; how many there are. */
+/* The word's counter. */
+static ig_value *counter_of(ig_builder *b, const digit *d, ig_value *word) {
+    ig_value *value = k_binary(b, IG_OP_and, k_binary(b, IG_OP_shr, word, d->shift),
+                               d->mask);
+    return k_add(b, d->counters, value);
+}
+
+/* Adds 1 to it, and gives what it was. */
+static ig_value *count_word(const group *g, ig_builder *b, const digit *d,
+                            ig_value *word) {
+    ig_value *at = counter_of(b, d, word);
+    ig_value *known = k_load(b, g->counters, at, 1);
+    k_store(b, k_add(b, known, k_i64(b, 1)), g->counters, at);
+    return known;
+}
+
+static void clear_counters(const group *g, ig_builder *b, const digit *d) {
+    uint32_t lanes = ig_lower_lanes(g->lower, IG_DT_i64);
+    ig_value *zeros = k_const_vector(b, IG_DT_i64, lanes, 0);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), k_i64(b, DIGITS), k_i64(b, lanes), NULL,
+                              0);
+    k_store(&loop.b, zeros, g->counters, k_add(&loop.b, d->counters, loop.index));
+    k_loop_close(&loop, NULL, 0);
+}
+
+/* Words of the ids that are rows, in result 1, and how often each lowest digit is; how
+ * many there are.  An id of no row is stored, too, where the next one comes. */
 static ig_value *pack_words(const group *g, ig_builder *b) {
+    digit lowest = make_digit(g, b, k_i64(b, 0));
+    clear_counters(g, b, &lowest);
     ig_value *ids = k_buffer_at(b, g->lower->ins[0].buffer, g->table);
     ig_value *to = result_at(g, b, k_i64(b, 1));
     k_loop loop = open_loop(b, g->length, k_i64(b, 0));
@@ -59,66 +97,65 @@ static ig_value *pack_words(const group *g, ig_builder *b) {
     k_report(&check.other, g->table, loop.index, id);
     k_if_close(&check, NULL, NULL);
     ig_value *upper = k_binary(in, IG_OP_shl, id, k_i64(in, ROW_SHIFT));
-    k_store(in, k_binary(in, IG_OP_or, upper, loop.index), to, loop.carried[0]);
-    ig_value *next = k_add(in, loop.carried[0], k_cast(in, is_row, IG_DT_i64));
+    ig_value *word = k_binary(in, IG_OP_or, upper, loop.index);
+    ig_value *one = k_cast(in, is_row, IG_DT_i64);
+    k_store(in, word, to, loop.carried[0]);
+    ig_value *at = counter_of(in, &lowest, word);
+    k_store(in, k_add(in, k_load(in, g->counters, at, 1), one), g->counters, at);
+    ig_value *next = k_add(in, loop.carried[0], one);
     k_loop_close(&loop, &next, 1);
     return loop.results[0];
 }
 
-static void clear_counters(const group *g, ig_builder *b) {
-    uint32_t lanes = ig_lower_lanes(g->lower, IG_DT_i64);
-    ig_value *zeros = k_const_vector(b, IG_DT_i64, lanes, 0);
-    k_loop loop = k_loop_open(b, k_i64(b, 0), k_i64(b, DIGITS), k_i64(b, lanes), NULL,
-                              0);
-    k_store(&loop.b, zeros, g->counters, loop.index);
-    k_loop_close(&loop, NULL, 0);
-}
-
-/* Numbers of digits become where each digit's words begin. */
-static void sum_counters(const group *g, ig_builder *b, ig_value *digits) {
-    k_loop loop = open_loop(b, digits, k_i64(b, 0));
-    ig_value *count = k_load(&loop.b, g->counters, loop.index, 1);
-    k_store(&loop.b, loop.carried[0], g->counters, loop.index);
-    ig_value *next = k_add(&loop.b, loop.carried[0], count);
+/* How often each digit is becomes where its words begin. */
+static void sum_counters(const group *g, ig_builder *b, const digit *d) {
+    ig_value *count = k_add(b, d->mask, k_i64(b, 1));
+    k_loop loop = open_loop(b, count, k_i64(b, 0));
+    ig_value *at = k_add(&loop.b, d->counters, loop.index);
+    ig_value *often = k_load(&loop.b, g->counters, at, 1);
+    k_store(&loop.b, loop.carried[0], g->counters, at);
+    ig_value *next = k_add(&loop.b, loop.carried[0], often);
     k_loop_close(&loop, &next, 1);
 }
 
-static void count_digits(const group *g, ig_builder *b, ig_value *from, ig_value *count,
-                         ig_value *const digit[2]) {
-    k_loop loop = open_loop(b, count, NULL);
-    ig_builder *in = &loop.b;
-    ig_value *at = digit_of(in, k_load(in, from, loop.index, 1), digit[0], digit[1]);
-    ig_value *known = k_load(in, g->counters, at, 1);
-    k_store(in, k_add(in, known, k_i64(in, 1)), g->counters, at);
-    k_loop_close(&loop, NULL, 0);
-}
-
+/* Each word to its place; `next`: the digit to count meanwhile, or NULL. */
 static void move_words(const group *g, ig_builder *b, ig_value *const from_to[2],
-                       ig_value *count, ig_value *const digit[2]) {
+                       ig_value *count, const digit *d, const digit *next) {
     k_loop loop = open_loop(b, count, NULL);
     ig_builder *in = &loop.b;
     ig_value *word = k_load(in, from_to[0], loop.index, 1);
-    ig_value *at = digit_of(in, word, digit[0], digit[1]);
-    ig_value *place = k_load(in, g->counters, at, 1);
-    k_store(in, k_add(in, place, k_i64(in, 1)), g->counters, at);
-    k_store(in, word, from_to[1], place);
+    k_store(in, word, from_to[1], count_word(g, in, d, word));
+    if (next) {
+        (void)count_word(g, in, next, word);
+    }
     k_loop_close(&loop, NULL, 0);
 }
 
 /* Pass `number`: from one result to the other, the first from result 1. */
 static void sort_by_digit(const group *g, ig_builder *b, ig_value *number,
-                          ig_value *count) {
+                          ig_value *count, bool is_last) {
     ig_value *two = k_i64(b, 2), *one = k_i64(b, 1);
     ig_value *from_to[] = { result_at(g, b, k_mod(b, k_add(b, number, one), two)),
                             result_at(g, b, k_mod(b, number, two)) };
-    ig_value *width = k_param_at(b, g->widths, g->table);
-    ig_value *digits = k_binary(b, IG_OP_shl, one, width);
-    ig_value *digit[] = { k_add(b, k_i64(b, ROW_SHIFT), k_mul(b, number, width)),
-                          k_sub(b, digits, one) };
-    clear_counters(g, b);
-    count_digits(g, b, from_to[0], count, digit);
-    sum_counters(g, b, digits);
-    move_words(g, b, from_to, count, digit);
+    digit own = make_digit(g, b, number),
+          next = make_digit(g, b, k_add(b, number, one));
+    sum_counters(g, b, &own);
+    if (!is_last) {
+        clear_counters(g, b, &next);
+    }
+    move_words(g, b, from_to, count, &own, is_last ? NULL : &next);
+}
+
+/* All passes; a table of one row has none. */
+static void sort_words(const group *g, ig_builder *b, ig_value *passes,
+                       ig_value *count) {
+    ig_value *last = k_sub(b, passes, k_i64(b, 1));
+    k_loop loop = open_loop(b, last, NULL);
+    sort_by_digit(g, &loop.b, loop.index, count, false);
+    k_loop_close(&loop, NULL, 0);
+    k_if any = k_if_open(b, k_compare(b, IG_OP_ge, last, k_i64(b, 0)), NULL, 0);
+    sort_by_digit(g, &any.then, last, count, true);
+    k_if_close(&any, NULL, NULL);
 }
 
 /* The words in result `which` become rows and places, with -1 after them. */
@@ -148,9 +185,7 @@ static void emit_table(void *user, ig_builder *b, ig_value *table) {
     ig_value *max_rows = k_i64(b, IG_BAG_GROUP_ROWS);
     g->limit = k_cast(b, k_min(b, k_param_at(b, g->rows, table), max_rows), IG_DT_u64);
     ig_value *count = pack_words(g, b), *passes = k_param_at(b, g->passes, table);
-    k_loop loop = open_loop(b, passes, NULL);
-    sort_by_digit(g, &loop.b, loop.index, count);
-    k_loop_close(&loop, NULL, 0);
+    sort_words(g, b, passes, count);
     unpack_words(g, b, k_mod(b, k_add(b, passes, k_i64(b, 1)), k_i64(b, 2)), count);
 }
 
@@ -198,7 +233,7 @@ ig_status update_lower_group(ig_lower *lower) {
     group g = { .lower = lower, .count = op->operand_count };
     lower->cost = ig_dim_of(0);
     make_params(&g, op);
-    g.counters = k_local(lower->kernel, IG_DT_i64, DIGITS);
+    g.counters = k_local(lower->kernel, IG_DT_i64, 2 * DIGITS);
     lower->name = "bag_group";
     lower->grid = ig_dim_of(g.count);
     ig_lower_each_tile(lower, emit_table, &g);
