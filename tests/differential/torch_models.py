@@ -180,6 +180,8 @@ class Rounding(TorchDispatchMode):
                     near = tensor.double() * (1 + units * UNITS[tensor.dtype])
                     if name == "_log_softmax" and tensor.dtype in NARROW:
                         near += units * UNITS[tensor.dtype]  # of a sum that is 1 or more
+                    if name == "native_layer_norm":  # (x - mean) / std: the mean's own place
+                        near += units * UNITS[tensor.dtype] * (result[1] * result[2]).double()
                     tensor.copy_(near)
         return result
 

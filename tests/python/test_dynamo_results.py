@@ -221,6 +221,16 @@ class Results(unittest.TestCase):
             self.check(row, (torch.arange(24).reshape(2, 3, 4),), dynamic=dynamic)
             self.check(tail, (torch.arange(10.).reshape(5, 2),), dynamic=dynamic)
 
+    def test_results_that_the_graph_knows(self):
+        """Numbers and None are results of a graph, and no tensors of its program."""
+        def function(x, y):
+            twice, is_less, rows = x * 2, 3.0 < 2.0, len(y)
+            torch._dynamo.graph_break()
+            return twice, is_less, rows, x
+
+        for dynamic in (False, True):
+            self.check(function, (torch.arange(4.), torch.ones(3, 2)), dynamic=dynamic)
+
     def test_decomposed_with_a_constant(self):
         """An operator that torch takes apart, in a graph that holds a tensor of its own."""
         def fill(x):

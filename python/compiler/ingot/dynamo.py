@@ -332,14 +332,14 @@ _storage_of = torch.Tensor.data_ptr
 
 # ---- compiled graphs ----
 
-def _leave_out_absent(graph):
-    """The graph returns no None; how many results there are, and the places of the rest."""
+def _leave_out_constants(graph):
+    """The graph returns no None and no number; the results with these, and the others' places."""
     output = next(n for n in graph.nodes if n.op == "output")
     results = output.args[0]
     results = list(results) if isinstance(results, (list, tuple)) else [results]
-    there = [i for i, node in enumerate(results) if node is not None]
+    there = [i for i, node in enumerate(results) if isinstance(node, torch.fx.Node)]
     output.args = (tuple(results[i] for i in there),)
-    return len(results), there
+    return [None if isinstance(r, torch.fx.Node) else r for r in results], there
 
 
 class CompiledGraph:
@@ -347,7 +347,7 @@ class CompiledGraph:
 
     def __init__(self, module, inputs, static, options):
         self.module, self.options = module, options
-        self.count, self.there = _leave_out_absent(module.graph)
+        self.whole, self.there = _leave_out_constants(module.graph)
         self.constants = _lift_constants(module)
         first = len(inputs)
         lifted = range(first, first + len(self.constants))
@@ -397,13 +397,13 @@ class CompiledGraph:
             self.compile(args)
         given = [args[i] for i in self.given]
         results = self.program(*given)
-        if not self.hooks and len(self.there) == self.count:
+        if not self.hooks and len(self.there) == len(self.whole):
             return results
         results = list(results)
         for i, hook in self.hooks:
             results[i] = hook(results[i], given)
-        if len(self.there) < self.count:
-            whole = [None] * self.count
+        if len(self.there) < len(self.whole):
+            whole = list(self.whole)
             for i, result in zip(self.there, results, strict=True):
                 whole[i] = result
             results = whole
