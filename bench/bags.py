@@ -53,7 +53,7 @@ DTYPES = {
 }
 LINE = 64
 TOUCHED = 128 << 20  # bytes of rows that the sets of ids touch
-LEAST_SETS, MOST_SETS = 48, 8192
+MIN_SETS, MAX_SETS = 48, 8192
 
 
 class Call(ctypes.Structure):
@@ -185,7 +185,7 @@ class Tables:
     def take_batch(self, batch, outputs_of):
         self.batch = batch
         touched = self.lookups() * self.row_bytes
-        self.sets = int(min(max(TOUCHED // touched, LEAST_SETS), MOST_SETS))
+        self.sets = int(min(max(TOUCHED // touched, MIN_SETS), MAX_SETS))
         rng = np.random.default_rng(batch)
         self.inputs = [self.ids(rng, batch) for _ in range(self.sets)]
         shape = (batch, len(self.rows) * self.dim)
@@ -301,7 +301,7 @@ def compare(tables, engines, threads, options):
     for engine in engines:
         engine.prepare(tables)
     check_agreement(tables, engines)
-    plan = (options.rounds, measure.LEAST_SECONDS)
+    plan = (options.rounds, measure.MIN_SECONDS)
     rounds = measure.measure_rounds(engines, tables.sets, threads, 1 << 20, plan)
     kept = measure.believable(rounds)
     trustworthy = len(kept) >= len(rounds) // 2

@@ -64,10 +64,10 @@ def ingot_cost_in_c(path):
     """bind + run + status, no Python."""
     session, binding = ingot_session(path)
     run = ctypes.cast(session.run_function, ctypes.c_void_p)
-    least = load_calibrate().bench_call(
+    low = load_calibrate().bench_call(
         run, session.handle, binding.inputs, binding.outputs, 200
     )
-    return round(least * 1e6, 3)
+    return round(low * 1e6, 3)
 
 
 def onnxruntime_cost(path):

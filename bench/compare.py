@@ -33,9 +33,9 @@ from models import KINDS, ROWS, Model, lookups_per_sample, write_onnx
 from parts import PARTS, Part
 
 L3_TIMES = 4  # sets of inputs touch this many times the last-level cache
-LEAST_SETS, MOST_SETS = 48, 4096
-LEAST_FEW_SETS, MOST_INPUT_BYTES = 8, 256 << 20
-LEAST_RESIDENT = 1 << 16  # bytes that the calibrator needs
+MIN_SETS, MAX_SETS = 48, 4096
+MIN_FEW_SETS, MAX_INPUT_BYTES = 8, 256 << 20
+MIN_RESIDENT = 1 << 16  # bytes that the calibrator needs
 TOLERANCE = {"rtol": 1e-3, "atol": 1e-5}
 
 Source = collections.namedtuple("Source", "model path weights load")
@@ -72,11 +72,11 @@ def set_count(model, batch, cache_bytes):
     """Sets enough that look-ups into large tables do not find their lines cached."""
     if model.size == "small":
         each = sum(array.nbytes for array in model.make_inputs(np.random.default_rng(0), 1))
-        most = MOST_INPUT_BYTES // (each * batch)
-        return int(min(max(most, LEAST_FEW_SETS), LEAST_SETS))
+        high = MAX_INPUT_BYTES // (each * batch)
+        return int(min(max(high, MIN_FEW_SETS), MIN_SETS))
     touched = batch * lookups_per_sample(model) * model.facts.dim * 4
     wanted = -(-L3_TIMES * cache_bytes // touched)
-    return int(min(max(wanted, LEAST_SETS), MOST_SETS))
+    return int(min(max(wanted, MIN_SETS), MAX_SETS))
 
 
 def check_agreement(engines, sets):
@@ -164,7 +164,7 @@ def compare_point(source, engines, batch, threads, cache_bytes):
     for engine in engines:
         engine.prepare(sets)
     check_agreement(engines, count)
-    resident_bytes = max(dense_work(source.model)[1], LEAST_RESIDENT)
+    resident_bytes = max(dense_work(source.model)[1], MIN_RESIDENT)
     rounds = measure.measure_rounds(engines, count, threads, resident_bytes)
     point = summarise(source, batch, threads, [e.name for e in engines], rounds)
     point["settings"] = {e.name: dict(e.settings) for e in engines}

@@ -36,7 +36,7 @@ from ingot_runtime import BUILD, Binding, Program
 from machine import machine_facts
 
 TOUCHED = 128 << 20  # bytes of rows that the sets of inputs touch
-LEAST_SETS, MOST_SETS = 8, 1024
+MIN_SETS, MAX_SETS = 8, 1024
 LINES_OF_ROW = 2  # 68 bytes, aligned to 16
 WARM_RUNS = 4  # torch's executor specialises in the first
 PEERS = ("avx", "huge", "shipped")
@@ -131,7 +131,7 @@ def make_sets(archive, batch, pooling):
 
     rng = np.random.default_rng(batch * 100 + pooling)
     touched = TABLES * batch * pooling * LINES_OF_ROW * 64
-    count = int(min(max(TOUCHED // touched, LEAST_SETS), MOST_SETS))
+    count = int(min(max(TOUCHED // touched, MIN_SETS), MAX_SETS))
     return [make_arrays(rng, archive, batch, pooling) for _ in range(count)]
 
 

@@ -66,8 +66,8 @@ class BaselineEngine(IngotEngine):
 @functools.cache
 def build_id(build):
     """Of the compiler in `build`: another one may write what its runtime cannot read."""
-    told = subprocess.run([build / "ingot", "info", "--json"], capture_output=True)
-    return json.loads(told.stdout)["build"]
+    report = subprocess.run([build / "ingot", "info", "--json"], capture_output=True)
+    return json.loads(report.stdout)["build"]
 
 
 def compiled(source, engine, build):

@@ -46,8 +46,8 @@ LAYERS = {
 PEERS = ("onnxruntime", "onednn", "mkl", "openblas", "blis")
 NARROW = 64  # below this many inputs or outputs a layer has a bar of its own
 TOUCHED = 64 << 20  # bytes of inputs and outputs that a turn goes through
-MOST_SETS = 64
-BEHIND = 5  # percent that a pick may take longer than the best tile
+MAX_SETS = 64
+MAX_SLOWDOWN = 5  # percent that a pick may take longer than the best tile
 QUICK = 9, 0.004  # rounds, seconds of a turn: a first look
 
 
@@ -91,7 +91,7 @@ class Layer:
 
     def take_rows(self, m):
         each = 4 * m * (self.k + self.n)
-        self.m, self.sets = m, int(min(max(TOUCHED // each, 4), MOST_SETS))
+        self.m, self.sets = m, int(min(max(TOUCHED // each, 4), MAX_SETS))
         rng = np.random.default_rng(m)
         draw = lambda: rng.standard_normal((m, self.k), "float32")
         self.inputs = [draw() for _ in range(self.sets)]
@@ -237,7 +237,7 @@ def measure_picks(layer, m, target):
     while len(tables) < 3:
         text = subprocess.run(command, check=True, capture_output=True).stdout
         tables.append(json.loads(text))
-        if tables[-1]["pick_behind_percent"] <= BEHIND:
+        if tables[-1]["pick_behind_percent"] <= MAX_SLOWDOWN:
             break
     return min(tables, key=lambda t: t["pick_behind_percent"])
 
@@ -254,7 +254,7 @@ def compare_picks(options):
             tables.append(table)
             best = table["candidates"][0]
             pick = next(c for c in table["candidates"] if c["is_pick"])
-            is_bad = table["pick_behind_percent"] > BEHIND
+            is_bad = table["pick_behind_percent"] > MAX_SLOWDOWN
             bad += is_bad
             print(
                 f"{layer[0]}x{layer[1]} m {m}: {tile_text(pick)}"
@@ -263,7 +263,7 @@ def compare_picks(options):
                 + (f" - {table['pick_behind_percent']:.1f} % BEHIND" if is_bad else ""),
                 flush=True,
             )
-    print(f"{bad} of {len(tables)} picks take over {BEHIND} % longer than the best tile")
+    print(f"{bad} of {len(tables)} picks take over {MAX_SLOWDOWN} % longer than the best tile")
     return tables
 
 

@@ -29,7 +29,7 @@ from models import cache_folder
 OPSET, TURN = 17, 0.004
 LAYERS = ((512, 512), (1024, 1024), (3456, 512), (512, 3456), (3456, 1024))
 CHAINS = {"bottom": (13, 512, 256, 128), "top": (3456, 1024, 1024, 512, 256, 1)}
-SET_BYTES, MOST_SETS = 16 << 20, 16
+SET_BYTES, MAX_SETS = 16 << 20, 16
 X_ZERO, Y_SCALE = 128, 0.05
 
 Source = collections.namedtuple("Source", "path model load")
@@ -41,9 +41,9 @@ def draw_layers(sizes, bits):
     """Each with outputs that fill their byte; x of the first is around 128."""
     rng, layers, scale, zero = np.random.default_rng(3), [], np.float32(0.02), X_ZERO
     for i, (k, n) in enumerate(zip(sizes, sizes[1:])):
-        most = 2 ** (bits - 1) - 1
-        w = np.clip(rng.normal(0, most / 3, (k, n)).round(), -most, most).astype("i1")
-        w_scale = rng.uniform(0.5, 1.5, n).astype("f4") / np.float32(most * k**0.5)
+        high = 2 ** (bits - 1) - 1
+        w = np.clip(rng.normal(0, high / 3, (k, n)).round(), -high, high).astype("i1")
+        w_scale = rng.uniform(0.5, 1.5, n).astype("f4") / np.float32(high * k**0.5)
         bias = rng.integers(-1000, 1000, n).astype("i4")
         is_last = i + 2 == len(sizes)
         y_zero = X_ZERO if is_last else 0
@@ -174,7 +174,7 @@ def check(engines, layers, x):
 def run_point(sizes, rows, options):
     layers = draw_layers(sizes, options.bits)
     rng = np.random.default_rng(rows)
-    count = int(np.clip(SET_BYTES // (rows * sizes[0]), 2, MOST_SETS))
+    count = int(np.clip(SET_BYTES // (rows * sizes[0]), 2, MAX_SETS))
     sets = [[rng.integers(0, 256, (rows, sizes[0]), "u1")] for _ in range(count)]
     engines = make_engines(sizes, layers, sets, options)
     note = check(engines, layers, sets[0][0])

@@ -26,7 +26,7 @@ from models import cache_folder
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROUNDS = 31
-LEAST_SECONDS = 0.02  # of one engine's turn in a round
+MIN_SECONDS = 0.02  # of one engine's turn in a round
 # Lets the spinning threads of the engine before go to sleep: ONNX Runtime's spin for
 # 50 ms after a run, on a core that the next engine would want.
 SETTLE_SECONDS, SETTLE_SECONDS_OF_MANY = 0.003, 0.15
@@ -120,16 +120,16 @@ def one_turn(engine, first, count, sets, threads):
 
 def measure_rounds(engines, sets, threads, resident_bytes, plan=None):
     """[{engine or calibrator: value}], a round each; plan: (rounds, seconds a turn)."""
-    plan = plan or (ROUNDS, LEAST_SECONDS)
+    plan = plan or (ROUNDS, MIN_SECONDS)
     count = {e.name: runs_a_turn(e, sets, plan[1]) for e in engines}
-    most = max(count.values())
+    highest = max(count.values())
     order, rounds = list(engines), []
     for number in range(plan[0]):
         random.shuffle(order)
         time.sleep(SETTLE_SECONDS if threads == 1 else SETTLE_SECONDS_OF_MANY)
         values = calibrate(threads, resident_bytes)
         for engine in order:
-            first = number * most
+            first = number * highest
             values[engine.name] = one_turn(
                 engine, first, count[engine.name], sets, threads
             )
@@ -166,7 +166,7 @@ def ratios(rounds, ours, peer):
     return median_with_interval([v[peer] / v[ours] for v in rounds])
 
 
-def run_point(name, engines, sets, options, turn=LEAST_SECONDS):
+def run_point(name, engines, sets, options, turn=MIN_SECONDS):
     """What prepared engines take, the first of them ours; closes them.
 
     options: threads, rounds; turn: seconds of one engine's in a round."""

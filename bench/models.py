@@ -37,7 +37,7 @@ MLPERF_LENGTHS += [100, 27, 10, 3, 1, 1]
 MLPERF_ROWS = [40000000, 39060, 17295, 7424, 20265, 3, 7122, 1543, 63, 40000000]
 MLPERF_ROWS += [3067956, 405282, 10, 2209, 11938, 155, 4, 976, 14, 40000000, 40000000]
 MLPERF_ROWS += [40000000, 590152, 12973, 108, 36]
-MOST_ROWS = 200_000
+MAX_ROWS = 200_000
 EXTERNAL_ABOVE = 1_500_000_000
 
 
@@ -66,7 +66,7 @@ KINDS = {
         top=(3456, 1024, 1024, 512, 256, 1),
         cross_rank=512,
         lengths=tuple(MLPERF_LENGTHS),
-        rows=tuple(min(rows, MOST_ROWS) for rows in MLPERF_ROWS),
+        rows=tuple(min(rows, MAX_ROWS) for rows in MLPERF_ROWS),
     ),
     "bench": Kind(
         opset=18,

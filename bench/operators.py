@@ -28,7 +28,7 @@ from onnx import TensorProto, helper, numpy_helper, save
 from exports import open_session
 from ingot_runtime import BUILD, Binding, Program
 
-GOOD, GOOD_SHARE, LEAST = 1.0, 0.95, 0.7
+GOOD, GOOD_SHARE, MIN_RATIO = 1.0, 0.95, 0.7
 OPSET = 24  # of rows that name none
 TYPES = {"f32": "float32", "f16": "float16", "f64": "float64", "i64": "int64", "i32": "int32",
          "i8": "int8", "u8": "uint8", "bool": "bool"}
@@ -311,8 +311,8 @@ def main():
             print(f"{row[0]:26s} {ratio:6.2f}   {own * 1e6:9.1f} us, ONNX Runtime "
                   f"{theirs * 1e6:9.1f} us  {remark}", flush=True)
     good = sum(p["ratio"] >= GOOD for p in points)
-    low = [p["name"] for p in points if p["ratio"] < LEAST or p["remark"]]
-    print(f"{good} of {len(points)} at {GOOD} or above; below {LEAST} or without an answer: "
+    low = [p["name"] for p in points if p["ratio"] < MIN_RATIO or p["remark"]]
+    print(f"{good} of {len(points)} at {GOOD} or above; below {MIN_RATIO} or without an answer: "
           f"{' '.join(low) or 'none'}")
     if options.json:
         options.json.write_text(json.dumps(points, indent=1) + "\n")

@@ -25,7 +25,7 @@ from models import cache_folder
 
 OPSET = 17
 TURN = 0.004  # seconds
-SET_BYTES, MOST_SETS = 64 << 20, 16
+SET_BYTES, MAX_SETS = 64 << 20, 16
 # ONNX Runtime rounds what meets 8-bit weights to 8 bits itself.
 AGREEMENT = {"attention": 1e-4, "weights": 3e-2}
 
@@ -100,7 +100,7 @@ def layer(k, n, is_narrow):
 def make_sets(shapes):
     rng = np.random.default_rng(5)
     each = sum(4 * int(np.prod(shape)) for shape in shapes)
-    count = max(2, min(MOST_SETS, SET_BYTES // each))
+    count = max(2, min(MAX_SETS, SET_BYTES // each))
     return [[rng.standard_normal(shape, "float32") for shape in shapes]
             for _ in range(count)]
 

@@ -62,12 +62,12 @@ def load(process, address, model, *words):
     done = subprocess.run([BUILD / "ingot", "load", address, model, "--json", "--duration",
                            str(SECONDS), *map(str, words)], capture_output=True, text=True,
                           check=False)  # 1: none was good
-    told = json.loads(done.stdout)
-    answered = told["requests"] - told["statuses"].get("0", 0)
+    report = json.loads(done.stdout)
+    answered = report["requests"] - report["statuses"].get("0", 0)
     spent = (cpu_seconds(process) - before) * 1e6
-    told["cpu_us"] = round(spent / max(answered, 1), 2)
-    told["cpu_us_a_good_one"] = spent / max(told["good"], 1)
-    return told
+    report["cpu_us"] = round(spent / max(answered, 1), 2)
+    report["cpu_us_a_good_one"] = spent / max(report["good"], 1)
+    return report
 
 
 def fill(address):
@@ -81,14 +81,14 @@ def fill(address):
 
 def measure(process, address, model, deadline, connections):
     load(process, address, model, "-c", 8)
-    most = max((load(process, address, model, "-c", connections) for _ in range(2)),
-               key=lambda told: told["good_per_second"])
-    over = load(process, address, model, "--rate", 3 * most["good_per_second"], "-c",
+    high = max((load(process, address, model, "-c", connections) for _ in range(2)),
+               key=lambda report: report["good_per_second"])
+    over = load(process, address, model, "--rate", 3 * high["good_per_second"], "-c",
                 32 * connections, "--deadline", deadline)
-    return {"model": model, "peak_per_second": most["good_per_second"],
-            "cpu_us_at_peak": most["cpu_us"],
-            "goodput": over["good"] / SECONDS / most["good_per_second"],
-            "goodput_by_cpu": most["cpu_us_a_good_one"] / over["cpu_us_a_good_one"],
+    return {"model": model, "peak_per_second": high["good_per_second"],
+            "cpu_us_at_peak": high["cpu_us"],
+            "goodput": over["good"] / SECONDS / high["good_per_second"],
+            "goodput_by_cpu": high["cpu_us_a_good_one"] / over["cpu_us_a_good_one"],
             "statuses": over["statuses"], "unsent": over["unsent"],
             "cpu_us_at_three_times": over["cpu_us"],
             "milliseconds": over["milliseconds"],

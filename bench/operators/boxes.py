@@ -60,9 +60,9 @@ def draw_boxes(draw, batch, count, centre):
 
 
 def measure(folder):
-    for batch, classes, count, most, share, least in ROWS:
+    for batch, classes, count, high, share, lowest in ROWS:
         draw = np.random.default_rng(1)
-        kind = {"most": most, "share": share, "least": least, "centre": 0}
+        kind = {"most": high, "share": share, "least": lowest, "centre": 0}
         path = folder / "boxes.onnx"
         write_model(path, kind)
         scores = draw.beta(0.5, 6, (batch, classes, count)).astype(np.float32)
@@ -71,8 +71,8 @@ def measure(folder):
         rounds = time_both(artifact, session, arrays)
         ratios = sorted(peer / own for own, peer in rounds)
         own, peer = (1e6 * min(r[i] for r in rounds) for i in (0, 1))
-        print(f"{batch} x {classes} lists of {count} boxes, at most {most}, share {share}, "
-              f"least score {least}: {own:.1f} us, ONNX Runtime {peer:.1f} us, ratio "
+        print(f"{batch} x {classes} lists of {count} boxes, at most {high}, share {share}, "
+              f"least score {lowest}: {own:.1f} us, ONNX Runtime {peer:.1f} us, ratio "
               f"{ratios[len(ratios) // 2]:.2f} [{ratios[1]:.2f}, {ratios[-2]:.2f}]",
               flush=True)
 

@@ -37,5 +37,5 @@ def tell_speed(what, program, model, inputs, rounds=200):
         for _ in range(rounds):
             for name, peer in peers.items():
                 times[name].append(_seconds(peer, inputs))
-    told = ", ".join(f"{name} {1e6 * statistics.median(t):.0f} us" for name, t in times.items())
-    print(f"{what}: {told}")
+    report = ", ".join(f"{name} {1e6 * statistics.median(t):.0f} us" for name, t in times.items())
+    print(f"{what}: {report}")

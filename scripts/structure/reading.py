@@ -8,12 +8,14 @@ it each room may still have; a number may only fall.
 import ast
 import collections
 import functools
+import io
 import os
 import re
+import tokenize
 
 from structure.prose import FILES, count_words, list_comments
 from structure.tree import (PRODUCT, blank_out, code_files, find, line_of, list_functions, read,
-                            warn)
+                            suffix, warn)
 
 BUDGETS = "scripts/structure/budgets.txt"
 BARS = {"headless what": 1.0, "lies/stands": 0.5}  # per 1,000 words of comments
@@ -108,20 +110,39 @@ def headers_are_commented(files):
 # ---- names ----
 
 NEVER = re.compile(r"(?:^|_)(?:most|least|behind|told|asks)(?:_|$)", re.I)
+LIBRARY_NAMES = {"most_common", "atleast_1d", "atleast_2d", "atleast_3d"}  # of Python's and numpy's
+# A name that a line of a shell script or of CMake defines or uses.
+SHELL_NAME = re.compile(r"\$\{?(\w+)|\b(\w+)=|^ *(\w+)\(\)|^ *(?:function|macro|set)\((\w+)", re.M)
+
+
+def is_python(name):
+    return suffix(name) == ".py" or (name.startswith("scripts/") and
+                                     read(name).startswith("#!/usr/bin/env python3"))
+
+
+def is_shell(name):
+    return suffix(name) in (".sh", ".cmake") or name.endswith("CMakeLists.txt") or (
+        name.startswith(("scripts/", ".ci/")) and read(name).startswith("#!/usr/bin/env bash"))
+
+
+def list_names(name):
+    """The names that a source has, of C, Python, shell or CMake; none of any other file."""
+    if suffix(name) in (".c", ".h", ".def", ".cc", ".cpp", ".hpp"):
+        return re.findall(r"\b[A-Za-z_]\w+\b", blank_out(name))
+    if is_python(name):
+        tokens = tokenize.generate_tokens(io.StringIO(read(name)).readline)
+        return [token.string for token in tokens if token.type == tokenize.NAME]
+    if is_shell(name):
+        return [part for match in SHELL_NAME.findall(read(name)) for part in match if part]
+    return []
 
 
 def names_avoid_never_words(files):
     """docs/glossary.md: max and min, after and next, given and needs."""
-    rooms = collections.defaultdict(set)
-    for name in code_files(files, (*PRODUCT, "include/", "tools/"), {".c", ".h", ".def"}):
-        for word in re.findall(r"\b[A-Za-z_]\w+\b", blank_out(name)):
-            if NEVER.search(word):
-                rooms[os.path.dirname(name)].add(word)
-    for room, words in sorted(rooms.items()):
-        hold("never words", room, len(words), 0, "such as " + min(words))
-    if rooms_over("never words"):
-        warn(BUDGETS, 1, f"{rooms_over('never words')} rooms have names with words that the "
-                         "glossary rules out")
+    for name in files:
+        words = {w for w in list_names(name) if NEVER.search(w)} - LIBRARY_NAMES
+        if words:
+            find(name, 1, f"{min(words)} has a word that the glossary rules out")
 
 
 # ---- code ----

@@ -32,7 +32,7 @@ def values_of(ingot, path, out):
     return arguments
 
 
-def judge(entry, path, result, words, limits, most):
+def judge(entry, path, result, words, limits, high):
     status, seconds, memory = result
     accepts = any(word in entry["expect"] for word in LOADS)
     if status not in ({0, 3, 4, 5} if accepts else {3, 4, 5}):
@@ -43,8 +43,8 @@ def judge(entry, path, result, words, limits, most):
         return f"the error does not name the file: {words[:300]}"
     if seconds > limits[0]:
         return f"{seconds:.1f} s of CPU time"
-    if limits[1] and memory > most:
-        return f"{memory / 2**20:.0f} MiB, at most {most / 2**20:.0f}"
+    if limits[1] and memory > high:
+        return f"{memory / 2**20:.0f} MiB, at most {high / 2**20:.0f}"
     return None
 
 
@@ -63,10 +63,10 @@ def main():
                                             *values_of(ingot, path, out)]),
             }
             wrong = None
-            for verb, (most, arguments) in verbs.items():
+            for verb, (high, arguments) in verbs.items():
                 result = run_within([ingot, verb, str(path), *arguments], out, limits[0])
                 out.seek(0)
-                said = judge(entry, path, result, out.read(), limits, most)
+                said = judge(entry, path, result, out.read(), limits, high)
                 wrong = wrong or (said and f"{verb}: {said}")
             print(f"{entry['file']}: {wrong}" if wrong else f"pass {entry['file']}")
 

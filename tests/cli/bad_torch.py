@@ -66,9 +66,9 @@ def judge(verb, path, result, words, may_load, limits, idle):
         return f"{seconds:.1f} s of CPU time"
     is_early = verb in ("inspect", "kernels", "dump")
     share = FILE_FACTOR * pathlib.Path(path).stat().st_size
-    most = idle + max(limits[1] * 2**20, share) if is_early else max(limits[2] * 2**20, share)
-    if limits[2] and memory > most:
-        return f"{memory / 2**20:.0f} MiB, at most {most / 2**20:.0f}"
+    high = idle + max(limits[1] * 2**20, share) if is_early else max(limits[2] * 2**20, share)
+    if limits[2] and memory > high:
+        return f"{memory / 2**20:.0f} MiB, at most {high / 2**20:.0f}"
     return None
 
 

@@ -309,8 +309,8 @@ def check(browser, path, word):
     net = [url for url in browser.fetched if not url.startswith(("file:", "data:"))]
     if net:
         sys.exit(f"the page asks for {net}")
-    most = SECONDS * slowness
-    if paint >= most or search >= most or frames < FRAMES_A_SECOND / slowness:
+    high = SECONDS * slowness
+    if paint >= high or search >= high or frames < FRAMES_A_SECOND / slowness:
         sys.exit("too slow")
 
 

@@ -55,11 +55,11 @@ def run_within(command, out, limit):
 
 
 def main():
-    most_seconds, most_mib = float(sys.argv[1]), float(sys.argv[2])
-    status, seconds, memory = run_within(sys.argv[3:], None, most_seconds)
+    max_seconds, max_mib = float(sys.argv[1]), float(sys.argv[2])
+    status, seconds, memory = run_within(sys.argv[3:], None, max_seconds)
     mib = memory / 2**20
     print(f"status {status}, {seconds:.2f} s of CPU time, {mib:.0f} MiB")
-    sys.exit(status != 0 or seconds > most_seconds or 0 < most_mib < mib)
+    sys.exit(status != 0 or seconds > max_seconds or 0 < max_mib < mib)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from generate import File
 from generate_index import key
 
 
-def suppress_list(edges, scores, share, most, least):
+def suppress_list(edges, scores, share, high, lowest):
     """Numbers of the boxes that stand, each step in the edges' dtype."""
     dtype, stand = edges.dtype.type, []
     order = sorted(range(len(scores)), key=lambda i: (
@@ -26,20 +26,20 @@ def suppress_list(edges, scores, share, most, least):
             side = np.maximum(np.minimum(edges[i, 2:], edges[stand, 2:]) - low, dtype(0))
             common = side[:, 0] * side[:, 1]
             covered = common / (area[i] + area[stand] - common) > share
-            if (least is None or scores[i] > least) and not covered.any() and len(stand) < most:
+            if (lowest is None or scores[i] > lowest) and not covered.any() and len(stand) < high:
                 stand.append(i)
     return stand + [-1] * (len(scores) - len(stand)), len(stand)
 
 
-def suppress_case(file, name, edges, scores, share, most, least=None):
+def suppress_case(file, name, edges, scores, share, high, lowest=None):
     dtype = {"float32": "f32", "float64": "f64"}[edges.dtype.name]
     share = edges.dtype.type(share)
-    lists = [[suppress_list(edges[b], line, share, most, least) for line in scores[b]]
+    lists = [[suppress_list(edges[b], line, share, high, lowest) for line in scores[b]]
              for b in range(len(scores))]
     inputs = [("x", dtype, edges), ("y", "f32", scores), ("share", dtype, np.array(share)),
-              ("most", "i64", np.array(most))]
-    if least is not None:
-        inputs.append(("least", "f32", np.array(least, np.float32)))
+              ("most", "i64", np.array(high))]
+    if lowest is not None:
+        inputs.append(("least", "f32", np.array(lowest, np.float32)))
     names = ", ".join(f"%{i[0]}" for i in inputs)
     numbers = np.array([[p[0] for p in b] for b in lists], np.int64).reshape(scores.shape)
     counts = np.array([[p[1] for p in b] for b in lists], np.int64).reshape(scores.shape[:2])

@@ -89,7 +89,7 @@ class Tables:
 
     def look_up(self, ids, offsets, pool, out, weights=None):
         dims = [dim for _, _, dim in self.specs]
-        most = {kind: max([d for k, _, d in self.specs if k == kind], default=0)
+        high = {kind: max([d for k, _, d in self.specs if k == kind], default=0)
                 for kind in TYPES}
         empty = torch.empty(0, dtype=torch.uint8)
         return OPS.int_nbit_split_embedding_codegen_lookup_function(
@@ -97,10 +97,10 @@ class Tables:
             torch.tensor(self.offsets), torch.tensor(
                 [TYPES[k][0] for k, _, _ in self.specs], dtype=torch.uint8),
             torch.tensor(np.cumsum([0] + dims).astype(np.int32)), sum(dims),
-            most["int2"], most["int4"], most["int8"], most["fp16"], most["fp32"],
+            high["int2"], high["int4"], high["int8"], high["fp16"], high["fp32"],
             torch.from_numpy(ids), torch.from_numpy(offsets), POOLS[pool],
             None if weights is None else torch.from_numpy(weights), OUTS[out],
-            None, None, self.align, most["fp8"], 4, 7)
+            None, None, self.align, high["fp8"], 4, 7)
 
 
 def statements(count, bags, pool, out, weighted, attrs):

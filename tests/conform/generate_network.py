@@ -276,7 +276,7 @@ def adaptive(file):
     for sizes in ((1, 1), (3, 5), (2, 3), (4, 12), (7, 4)):
         x = values("f32", (2, 3, 4, 6))
         y = F.adaptive_avg_pool2d(wide(x), sizes)
-        most, at = F.adaptive_max_pool2d(wide(x), sizes, True)
+        high, at = F.adaptive_max_pool2d(wide(x), sizes, True)
         name = "x".join(map(str, sizes))
         size = ints("sizes", sizes)
         file.case(f"adaptive/{name}", [
@@ -284,7 +284,7 @@ def adaptive(file):
             f"%1 = adaptive_pool %x {{op = max, {size}}}",
             f"%2 = adaptive_pool_indices %x {{{size}}}", "ret %0, %1, %2"
         ], [("x", "f32", x)], [result("f32", y),
-                               result("f32", most),
+                               result("f32", high),
                                result("i64", at)], (1e-5, 1e-6))
 
 

@@ -91,8 +91,8 @@ def move(array, signs, units, flat=0.0, origin=None):
         moved = wide + (np.abs(wide) * UNIT[dtype] * units + flat) * signs
         if dtype == "f64":
             return moved
-        least = np.abs(wide) < np.finfo(np.float32).tiny if dtype == "f32" else False
-        return np.where(least & (flat == 0), wide, moved).astype(array.dtype)
+        lowest = np.abs(wide) < np.finfo(np.float32).tiny if dtype == "f32" else False
+        return np.where(lowest & (flat == 0), wide, moved).astype(array.dtype)
 
 
 def free_names(graph):
@@ -481,9 +481,9 @@ def judge_mask(variants):
             alike = (wide == other) | (np.isnan(wide) & np.isnan(other))
             steady &= finite | alike
             off = np.maximum(off, np.where(finite, np.abs(other - wide), 0))
-        least = float(np.finfo(np.float32).tiny if dtype in ("f32", "bf16")
+        lowest = float(np.finfo(np.float32).tiny if dtype in ("f32", "bf16")
                       else np.finfo(NUMPY[dtype]).tiny)
-        tolerance = FACTOR * off + 4 * UNIT[dtype] * np.abs(wide) + least
+        tolerance = FACTOR * off + 4 * UNIT[dtype] * np.abs(wide) + lowest
         # What may leave the range, or is all noise, is not judged.
         largest = float(ml_dtypes.finfo(NUMPY[dtype]).max)
         steady &= ~(np.isfinite(wide) & (np.abs(wide) + tolerance > largest))

@@ -71,12 +71,12 @@ FP4 = np.array([0, 5.208333333e-03, 0.66666667, 1, 0.33333333, 0.5, 0.16666667, 
 
 def bnb4(name, rows, n, k, block, kind, by_hand=None, **attributes):
     a, b = draw(*rows, n if "transB" in attributes else k), byte((n * k + 1) // 2)
-    most = abs(draw((n * k + block - 1) // block))
+    highest = abs(draw((n * k + block - 1) // block))
     if by_hand:
         numbers = np.stack([b >> 4, b & 15], 1).reshape(-1)[:n * k]
-        w = np.concatenate([FP4, -FP4])[numbers] * np.repeat(most, block)[:n * k]
+        w = np.concatenate([FP4, -FP4])[numbers] * np.repeat(highest, block)[:n * k]
         by_hand = [a @ w.reshape(n, k)]
-    node(name, "y = ms.MatMulBnb4<>()", {"a": a, "b": b, "m": most}, {"y": ("float", a.ndim)},
+    node(name, "y = ms.MatMulBnb4<>()", {"a": a, "b": b, "m": highest}, {"y": ("float", a.ndim)},
          ", ".join(f"{key} = {value}" for key, value in dict(
              K=k, N=n, block_size=block, quant_type=kind, **attributes).items()),
          by_hand=by_hand)

@@ -21,7 +21,7 @@ from binding import CODES, NUMPY
 from open_results import FREE, find_open_result
 
 EXTENTS = (1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 16, 17, 31, 33)
-MOST_ELEMENTS, MOST_RANK = 4000, 6
+MAX_ELEMENTS, MAX_RANK = 4000, 6
 SPECIAL = (np.nan, np.inf, -np.inf, -0.0, 0.0, 1e-40, -1e-40, 3e38, -3e38, 1e-30, 6e4,
            65504.0, 1.0, -1.0, 0.5, 2.5, -2.5, 1e10)
 INTS = ("i64", "i32", "i8", "u8", "i16", "u16", "u32", "u64")
@@ -125,8 +125,8 @@ class Graph:
             return 0
         return self.choice(EXTENTS)
 
-    def draw_shape(self, least=0, most=4):
-        rank = self.between(least, most)
+    def draw_shape(self, lowest=0, highest=4):
+        rank = self.between(lowest, highest)
         shape = [self.extent() for _ in range(rank)]
         while np.prod(shape, dtype=np.int64) > 800:
             shape[self.random.randrange(rank)] = self.choice((1, 2, 3))
@@ -213,21 +213,21 @@ class Graph:
 
     # ---- values that are there ----
 
-    def find(self, dtypes=None, fits=None, least=0, most=MOST_RANK):
+    def find(self, dtypes=None, fits=None, lowest=0, highest=MAX_RANK):
         found = [v for v in self.visible() if not v.is_sequence and
-                 least <= v.rank <= most and (dtypes is None or v.dtype in dtypes) and
+                 lowest <= v.rank <= highest and (dtypes is None or v.dtype in dtypes) and
                  (fits is None or fits(v))]
         if not found:
             return None
         return self.choice(found[-5:] if self.chance(0.65) else found)
 
-    def pick(self, dtypes=None, fits=None, least=0, most=5, shape=None, style=None):
+    def pick(self, dtypes=None, fits=None, lowest=0, highest=5, shape=None, style=None):
         """A value that is there, or a new one of a drawn shape."""
-        value = self.find(dtypes, fits, least, most) if self.chance(0.8) else None
+        value = self.find(dtypes, fits, lowest, highest) if self.chance(0.8) else None
         if value is not None:
             return value
         for _ in range(20):
-            value_shape = shape() if shape else self.draw_shape(least, min(most, 4))
+            value_shape = shape() if shape else self.draw_shape(lowest, min(highest, 4))
             dtype = self.draw_dtype(dtypes)
             trial = Value("", [np.zeros(value_shape, NUMPY[dtype])])
             if fits is None or fits(trial):
@@ -256,7 +256,7 @@ class Graph:
                 result = np.broadcast_shapes(other.shape, value.shape)
             except ValueError:
                 return False
-            return np.prod(result, dtype=np.int64) <= MOST_ELEMENTS
+            return np.prod(result, dtype=np.int64) <= MAX_ELEMENTS
 
         found = self.find([dtype or value.dtype], fits) if self.chance(0.6) else None
         return found or self.make(dtype or value.dtype, self.partner_shape(value.shape),
@@ -312,7 +312,7 @@ class Graph:
             firsts = step.open({n: v.first for n, v in values.items()}, constants)
             for first in firsts:
                 tensors = first if isinstance(first, list) else [first]
-                if any(t.size > MOST_ELEMENTS or t.ndim > MOST_RANK for t in tensors):
+                if any(t.size > MAX_ELEMENTS or t.ndim > MAX_RANK for t in tensors):
                     raise Rejected("too large")
             why = find_open_result(step, [v and v.first for v in inputs], firsts)
             if why:

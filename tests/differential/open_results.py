@@ -54,9 +54,9 @@ def integer_division(node, inputs, outputs):
     a, b = inputs[:2]
     if dtype_of(a) in FLOATS:
         return False
-    least = np.iinfo(a.dtype).min
-    return bool((b == 0).any() or (least < 0 and ((b == -1).any() and
-                                                  (a == least).any())))
+    lowest = np.iinfo(a.dtype).min
+    return bool((b == 0).any() or (lowest < 0 and ((b == -1).any() and
+                                                  (a == lowest).any())))
 
 
 @row("Dropout", why="the mask before opset 12: only from then on is it said to be true "
@@ -150,8 +150,8 @@ def quantize_out_of_range(node, inputs, outputs):
         return dtype_of(inputs[0]) in FLOATS and not np.isfinite(inputs[0]).all()
     wide = inputs[0].astype(np.float64)
     with np.errstate(all="ignore"):
-        least = np.abs(inputs[1].astype(np.float64)).min(initial=np.inf)
-        return not (np.abs(wide) / max(least, 1e-300) < 2**31).all()
+        lowest = np.abs(inputs[1].astype(np.float64)).min(initial=np.inf)
+        return not (np.abs(wide) / max(lowest, 1e-300) < 2**31).all()
 
 
 @row("QuantizeLinear", why="a quotient of halves that is a tie in 16 bits and none in 32: before "
@@ -174,8 +174,8 @@ def quotient_of_halves(node, inputs, outputs):
      "(core/providers/cpu/activation/activations.h), x times alpha where it is exact")
 def exponential_of_denormal(node, inputs, outputs):
     x = inputs[0].astype(np.float64)
-    least = np.finfo(np.float32).tiny if dtype_of(inputs[0]) != "f64" else 2.3e-308
-    return bool(((x < 0) & (x > -least)).any())
+    lowest = np.finfo(np.float32).tiny if dtype_of(inputs[0]) != "f64" else 2.3e-308
+    return bool(((x < 0) & (x > -lowest)).any())
 
 
 @row("QLinearMatMul", "QLinearConv", "MatMulInteger", "ConvInteger",
@@ -327,8 +327,8 @@ def product_leaves_range(node, inputs, outputs):
     with np.errstate(all="ignore"):
         wide = np.abs(inputs[0].astype(np.float64))
         logs = np.abs(np.log(np.where((wide > 0) & np.isfinite(wide), wide, 1))).sum()
-    most = {"f16": 8, "f64": 600}.get(dtype_of(inputs[0]), 80)
-    return bool(logs > most or np.isinf(wide).any())
+    highest = {"f16": 8, "f64": 600}.get(dtype_of(inputs[0]), 80)
+    return bool(logs > highest or np.isinf(wide).any())
 
 
 @row("ConvTranspose", why="auto_pad SAME with a kernel smaller than the stride: the result "

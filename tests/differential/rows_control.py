@@ -14,12 +14,12 @@ from graph import Rejected, Scope, Value
 from binding import CODES
 from rows import ROWS, row
 
-MOST_NESTED = 3  # bodies inside each other
+MAX_NESTING = 3  # bodies inside each other
 
 
 def draw_nodes(g, count):
     """`count` nodes of any row, of which some may fail."""
-    nested = len(g.scopes) > MOST_NESTED
+    nested = len(g.scopes) > MAX_NESTING
     names = [n for n in ROWS if any(r.since <= g.opset <= r.last for r in ROWS[n]) and
              not (nested and n in ("If", "Loop", "Scan", "local"))]
     weights = [max(r.weight for r in ROWS[n]) for n in names]
@@ -124,7 +124,7 @@ def alike(g, dtype, shape):
 @row("Loop", weight=8)
 def loop(g, op):
     rounds = g.choice((0, 1, 2, 3, 3, 5))
-    carried = [g.pick(most=3) for _ in range(g.between(0, 2))]
+    carried = [g.pick(highest=3) for _ in range(g.between(0, 2))]
     depth = len(g.scopes)
     number = Value(g.fresh(), [np.array(0, np.int64)] * (1 + VARIANTS))
     keep = Value(g.fresh() + "k", [np.array(True)] * (1 + VARIANTS))
@@ -214,15 +214,15 @@ def bags(g, op):
 
 @row("Scan", since=9, weight=5)
 def scan(g, op):
-    first = g.pick(fits=lambda v: v.size > 0, least=1, most=4)
+    first = g.pick(fits=lambda v: v.size > 0, lowest=1, highest=4)
     axis = g.between(0, first.rank - 1) if g.chance(0.3) else 0
     length = first.shape[axis]
     backwards = g.between(0, 1) if g.chance(0.4) else 0
     scanned = [(first, axis, backwards)]
-    other = g.find(fits=lambda v: v.shape[0] == length and v.size > 0, least=1, most=4)
+    other = g.find(fits=lambda v: v.shape[0] == length and v.size > 0, lowest=1, highest=4)
     if other and g.chance(0.5):
         scanned.append((other, 0, 0))
-    carried = [g.pick(most=3) for _ in range(g.between(0, 2))]
+    carried = [g.pick(highest=3) for _ in range(g.between(0, 2))]
     depth = len(g.scopes)
     inside = [Value(g.fresh() + f"c{i}", v.variants) for i, v in enumerate(carried)]
     items = []
@@ -302,7 +302,7 @@ def local_function(g, op):
 @row("SequenceConstruct", "SequenceEmpty", "SplitToSequence", since=11)
 def sequence(g, op):
     if op == "SplitToSequence":
-        x = g.pick([d for d in g.allowed(op)], lambda v: v.size > 0, least=1)
+        x = g.pick([d for d in g.allowed(op)], lambda v: v.size > 0, lowest=1)
         axis = g.axis(x)
         given = {"axis": axis}
         inputs = [x]

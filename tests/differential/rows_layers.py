@@ -18,7 +18,7 @@ def rounds_of(value, rounds=SUMS):
 
 @row("Gemm", weight=2)
 def gemm(g, op):
-    a = g.pick(g.allowed(op), least=2, most=2)
+    a = g.pick(g.allowed(op), lowest=2, highest=2)
     flip_a, flip_b = g.between(0, 1), g.between(0, 1)
     rows, inner = a.shape[::-1] if flip_a else a.shape
     columns = g.extent()
@@ -34,7 +34,7 @@ def gemm(g, op):
 
 @row("MatMul", weight=2)
 def matmul(g, op):
-    a = g.pick(g.allowed(op), least=1, most=4)
+    a = g.pick(g.allowed(op), lowest=1, highest=4)
     inner, columns = a.shape[-1], g.extent()
     lead = a.shape[:-2]
     b_lead = tuple(1 if g.chance(0.3) else e for e in lead)[g.between(0, len(lead)):]
@@ -68,7 +68,7 @@ def einsum(g, op):
 
 @row("Softmax", "LogSoftmax", weight=2)
 def softmax(g, op):
-    x = g.pick(g.allowed(op), least=1)
+    x = g.pick(g.allowed(op), lowest=1)
     # Its logarithm is of a sum of 1 or more, of which the last place counts.
     unit = UNIT["f64" if x.dtype == "f64" else "f32"]
     g.add(op, [x], rounds=(2, 4, unit if op == "LogSoftmax" else 0),
@@ -77,7 +77,7 @@ def softmax(g, op):
 
 @row("LayerNormalization", since=17, weight=2)
 def layer_norm(g, op):
-    x = g.pick(g.allowed(op), lambda v: v.size > 0, least=1)
+    x = g.pick(g.allowed(op), lambda v: v.size > 0, lowest=1)
     axis = g.axis(x)
     shape = x.shape[axis % x.rank:]
     inputs = [x, g.make(x.dtype, shape, "unit")]
@@ -93,27 +93,27 @@ def layer_norm(g, op):
 
 @row("RMSNormalization", since=23)
 def rms_norm(g, op):
-    x = g.pick(g.allowed(op), lambda v: v.size > 0, least=1)
+    x = g.pick(g.allowed(op), lambda v: v.size > 0, lowest=1)
     axis = g.axis(x)
     scale = g.make(x.dtype, x.shape[axis % x.rank:], "unit")
     g.add(op, [x, scale], rounds=sums_of(x), axis=axis)
 
 
-def image_shape(g, least=1):
+def image_shape(g, lowest=1):
     def draw():
         rank = g.choice((1, 2, 2, 2, 3))
         extents = [g.choice((1, 2, 3, 5, 6, 7, 9)) for _ in range(rank)]
         if rank == 3:
             extents = [min(e, 4) for e in extents]
         batch = 0 if g.empties and g.chance(0.15) else g.choice((1, 1, 2, 3))
-        return (batch, g.choice((1, 2, 3, 4, 6)), *[max(least, e) for e in extents])
+        return (batch, g.choice((1, 2, 3, 4, 6)), *[max(lowest, e) for e in extents])
 
     return draw
 
 
-def pick_image(g, op, fits=lambda v: True, least=1):
+def pick_image(g, op, fits=lambda v: True, lowest=1):
     return g.pick(g.allowed(op), lambda v: 3 <= v.rank <= 5 and 0 not in v.shape[1:] and
-                  max(v.shape) < 40 and fits(v), 3, 5, image_shape(g, least))
+                  max(v.shape) < 40 and fits(v), 3, 5, image_shape(g, lowest))
 
 
 def sums_of(x):
@@ -146,7 +146,7 @@ def shifted_by_own(x, scale, axes=None, epsilon=1e-5):
 
 @row("BatchNormalization")
 def batch_norm(g, op):
-    x = g.pick([d for d in g.allowed(op)], lambda v: v.size > 0, least=2,
+    x = g.pick([d for d in g.allowed(op)], lambda v: v.size > 0, lowest=2,
                shape=image_shape(g))
     channels = (x.shape[1],)
     inputs = [x, g.make(x.dtype, channels), g.make(x.dtype, channels),
@@ -182,7 +182,7 @@ def lrn(g, op):
 
 @row("LpNormalization")
 def lp_norm(g, op):
-    x = g.pick(g.allowed(op), least=1)
+    x = g.pick(g.allowed(op), lowest=1)
     g.add(op, [x], rounds=(1, 2), axis=g.axis(x), p=g.between(1, 2))
 
 
@@ -244,9 +244,9 @@ def window_attributes(g, extents, padded=True, dilated=True):
         kernel.append(size)
         dilations.append(dilation)
         strides.append(g.choice((1, 1, 2, 3)))
-        most = min(size - 1, 2) if padded else 0
-        begin.append(g.between(0, most))
-        end.append(g.between(0, most))
+        highest = min(size - 1, 2) if padded else 0
+        begin.append(g.between(0, highest))
+        end.append(g.between(0, highest))
     given = {"kernel_shape": kernel}
     if g.chance(0.7):
         given["strides"] = strides
@@ -449,7 +449,7 @@ def reduce(g, op):
 @row("CumSum", since=11)
 @row("CumProd", since=26)
 def running(g, op):
-    x = g.pick(g.allowed(op), least=1)
+    x = g.pick(g.allowed(op), lowest=1)
     given = {n: g.between(0, 1) for n in ("exclusive", "reverse") if g.chance(0.5)}
     axis = g.numbers_in(g.axis(x), g.choice(("i64", "i32")), ())
     g.add(op, [x, axis], rounds=rounds_of(x), **given)

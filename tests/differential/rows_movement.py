@@ -72,7 +72,7 @@ def squeeze(g, op):
 
 @row("Unsqueeze")
 def unsqueeze(g, op):
-    x = g.pick(g.allowed(op), most=4)
+    x = g.pick(g.allowed(op), highest=4)
     count = g.between(1, 2)
     axes = g.random.sample(range(x.rank + count), count)
     if g.opset >= 11 and g.chance(0.4):
@@ -93,7 +93,7 @@ def transpose(g, op):
 
 @row("Expand", since=8)
 def expand(g, op):
-    x = g.pick(g.allowed(op), most=4)
+    x = g.pick(g.allowed(op), highest=4)
     shape = [g.choice((1, 2, 3)) if e == 1 else g.choice((1, e)) for e in x.shape]
     if g.chance(0.4):
         shape = [g.choice((1, 2, 3))] * g.between(1, 2) + shape
@@ -104,7 +104,7 @@ def expand(g, op):
 
 @row("Slice", weight=3)
 def slice_(g, op):
-    x = g.pick(g.allowed(op), least=1)
+    x = g.pick(g.allowed(op), lowest=1)
     axes = g.random.sample(range(x.rank), g.between(1, x.rank))
 
     def position(extent):
@@ -136,7 +136,7 @@ def slice_(g, op):
 
 @row("Split", weight=2)
 def split(g, op):
-    x = g.pick(g.allowed(op), least=1)
+    x = g.pick(g.allowed(op), lowest=1)
     axis, parts = g.axis(x), g.between(1, 3)
     extent = x.shape[axis]
     sizes = draw_split(g, extent, parts)
@@ -154,7 +154,7 @@ def split(g, op):
 
 @row("Concat", weight=2)
 def concat(g, op):
-    x = g.pick(g.allowed(op), least=1)
+    x = g.pick(g.allowed(op), lowest=1)
     axis = g.axis(x)
 
     def fits(v):
@@ -174,7 +174,7 @@ def concat(g, op):
 
 @row("Pad", weight=2)
 def pad(g, op):
-    x = g.pick(g.allowed(op), least=1)
+    x = g.pick(g.allowed(op), lowest=1)
     modes = ("constant", "reflect", "edge") + (("wrap",) if g.opset >= 19 else ())
     mode = g.choice(("constant",) + modes)
     low = -2 if mode == "constant" and g.chance(0.3) else 0
@@ -213,7 +213,7 @@ def pad(g, op):
 
 @row("CenterCropPad", since=18)
 def center_crop_pad(g, op):
-    x = g.pick(g.allowed(op), least=1)
+    x = g.pick(g.allowed(op), lowest=1)
     axes = g.random.sample(range(x.rank), g.between(1, x.rank))
     shape = g.numbers_in([g.between(1, 6) for _ in axes], g.choice(("i64", "i32")))
     if len(axes) == x.rank and axes == sorted(axes) and g.chance(0.5):
@@ -224,7 +224,7 @@ def center_crop_pad(g, op):
 
 @row("Tile")
 def tile(g, op):
-    x = g.pick(g.allowed(op), most=4)
+    x = g.pick(g.allowed(op), highest=4)
     g.add(op, [x, g.numbers_in([g.choice((1, 1, 2, 3)) for _ in x.shape])])
 
 
@@ -303,7 +303,7 @@ def draw_indices(g, shape, extent, dtype=None):
 
 @row("Gather", weight=2)
 def gather(g, op):
-    x = g.pick(g.allowed(op), least=1, most=4)
+    x = g.pick(g.allowed(op), lowest=1, highest=4)
     axis = g.axis(x)
     indices = draw_indices(g, g.draw_shape(0, 2), x.shape[axis])
     g.add(op, [x, indices], **({} if axis == 0 and g.chance(0.5) else {"axis": axis}))
@@ -311,7 +311,7 @@ def gather(g, op):
 
 @row("GatherElements", since=11)
 def gather_elements(g, op):
-    x = g.pick(g.allowed(op), least=1, most=4)
+    x = g.pick(g.allowed(op), lowest=1, highest=4)
     axis = g.axis(x)
     shape = [g.between(0 if g.empties else 1, e) if e else 0 for e in x.shape]
     shape[axis] = g.between(1, 5)
@@ -320,7 +320,7 @@ def gather_elements(g, op):
 
 @row("GatherND", since=11)
 def gather_nd(g, op):
-    x = g.pick(g.allowed(op), least=1, most=4)
+    x = g.pick(g.allowed(op), lowest=1, highest=4)
     batch = g.between(0, x.rank - 1) if g.opset >= 12 and g.chance(0.4) else 0
     depth = g.between(1, x.rank - batch)
     extents = x.shape[batch:batch + depth]
@@ -342,7 +342,7 @@ def reduction_of(g, since):
 @row("Scatter", since=9, last=10)
 @row("ScatterElements", since=11)
 def scatter_elements(g, op):
-    x = g.pick(g.allowed(op), lambda v: v.size > 0, least=1, most=4)
+    x = g.pick(g.allowed(op), lambda v: v.size > 0, lowest=1, highest=4)
     axis = g.axis(x)
     shape = [g.between(1, e) for e in x.shape]
     given = reduction_of(g, 16)
@@ -361,7 +361,7 @@ def scatter_elements(g, op):
 
 @row("ScatterND", since=11)
 def scatter_nd(g, op):
-    x = g.pick(g.allowed(op), lambda v: v.size > 0, least=1, most=4)
+    x = g.pick(g.allowed(op), lambda v: v.size > 0, lowest=1, highest=4)
     depth = g.between(1, x.rank)
     extents = x.shape[:depth]
     given = reduction_of(g, 16)
@@ -378,12 +378,12 @@ def scatter_nd(g, op):
 
 @row("NonZero", since=9)
 def non_zero(g, op):
-    g.add(op, [g.pick(g.allowed(op), least=1)])
+    g.add(op, [g.pick(g.allowed(op), lowest=1)])
 
 
 @row("Compress", since=9)
 def compress(g, op):
-    x = g.pick(g.allowed(op), least=1)
+    x = g.pick(g.allowed(op), lowest=1)
     if g.chance(0.3):
         axis, extent = None, x.size
     else:
@@ -395,7 +395,7 @@ def compress(g, op):
 
 @row("ReverseSequence", since=10)
 def reverse_sequence(g, op):
-    x = g.pick(g.allowed(op), lambda v: 0 not in v.shape, least=2)
+    x = g.pick(g.allowed(op), lambda v: 0 not in v.shape, lowest=2)
     batch, time = g.choice(((0, 1), (1, 0)))
     lengths = g.numbers.integers(1, x.shape[time] + 1, x.shape[batch])
     g.add(op, [x, g.put(lengths)], batch_axis=batch, time_axis=time)
@@ -403,14 +403,14 @@ def reverse_sequence(g, op):
 
 @row("Trilu", since=14)
 def trilu(g, op):
-    x = g.pick(g.allowed(op), least=2)
+    x = g.pick(g.allowed(op), lowest=2)
     inputs = [x] + ([g.numbers_in(g.between(-3, 3), shape=())] if g.chance(0.6) else [])
     g.add(op, inputs, **({"upper": g.between(0, 1)} if g.chance(0.7) else {}))
 
 
 @row("EyeLike", since=9)
 def eye_like(g, op):
-    x = g.pick([d for d in g.allowed(op)], least=2, most=2)
+    x = g.pick([d for d in g.allowed(op)], lowest=2, highest=2)
     given = {"k": g.between(-3, 3)} if g.chance(0.5) else {}
     if g.chance(0.4):
         given["dtype"] = CODES[g.choice(("f32", "f64", "i64", "i32"))]
@@ -422,7 +422,7 @@ def one_hot(g, op):
     indices = g.pick([d for d in g.allowed(op) if d in ("i64", "i32", "f32", "u8")],
                      lambda v: (np.abs(v.first.astype(np.float64)) < 20).all() and
                      (v.first == np.floor(v.first.astype(np.float64))).all(),
-                     most=3, style="ints")
+                     highest=3, style="ints")
     depth = g.numbers_in(g.between(1, 9), g.choice(("i64", "i32")), g.choice(((), (1,))))
     values = g.make(g.choice(("f32", "i64", "i32")), (2,))
     axis = g.between(-indices.rank - 1, indices.rank)
@@ -434,7 +434,7 @@ def one_hot(g, op):
 
 @row("ArgMax", "ArgMin")
 def arg_reduce(g, op):
-    x = g.pick(g.allowed(op), lambda v: v.size > 0, least=1)
+    x = g.pick(g.allowed(op), lambda v: v.size > 0, lowest=1)
     if has_nan(x):
         raise Rejected("the place of a NaN is open")
     given = {"axis": g.axis(x)}
@@ -451,13 +451,13 @@ def has_nan(value):
 
 @row("Hardmax")
 def hardmax(g, op):
-    x = g.pick(g.allowed(op), lambda v: v.size > 0 and not has_nan(v), least=1)
+    x = g.pick(g.allowed(op), lambda v: v.size > 0 and not has_nan(v), lowest=1)
     g.add(op, [x], **({"axis": g.axis(x)} if g.chance(0.8) else {}))
 
 
 @row("TopK")
 def top_k(g, op):
-    x = g.pick(g.allowed(op), lambda v: v.size > 0 and not has_nan(v), least=1)
+    x = g.pick(g.allowed(op), lambda v: v.size > 0 and not has_nan(v), lowest=1)
     axis = g.axis(x)
     k = g.between(0 if g.empties and g.opset >= 10 else 1, x.shape[axis])
     if g.opset < 10:
@@ -471,8 +471,8 @@ def top_k(g, op):
 
 @row("Unique", since=11)
 def unique(g, op):
-    x = g.pick(g.allowed(op), lambda v: v.size > 0 and not has_nan(v), least=1,
-               most=2, style="ints")
+    x = g.pick(g.allowed(op), lambda v: v.size > 0 and not has_nan(v), lowest=1,
+               highest=2, style="ints")
     given = {"axis": g.axis(x)} if g.chance(0.4) else {}
     if g.chance(0.4):
         given["sorted"] = g.between(0, 1)

@@ -27,7 +27,7 @@ from store import pack, write_case
 HERE = pathlib.Path(__file__).resolve().parent
 OFTEN = 3      # an operator is stored so many times
 LARGEST = 6000  # bytes of a model
-MOST_RTOL, MOST_ATOL = 1e-3, 1e-3
+MAX_RTOL, MAX_ATOL = 1e-3, 1e-3
 
 
 def tolerance_of(pairs):
@@ -40,7 +40,7 @@ def tolerance_of(pairs):
             size = np.abs(np.nan_to_num(want.astype(np.float64), posinf=0, neginf=0))
             rtol = max(rtol, float((allowed / np.maximum(size, 0.1)).max()))
             atol = max(atol, float(np.where(size < 0.1, allowed, 0).max()))
-    return (rtol, atol) if rtol <= MOST_RTOL and atol <= MOST_ATOL else None
+    return (rtol, atol) if rtol <= MAX_RTOL and atol <= MAX_ATOL else None
 
 
 def is_new(seen, names):

@@ -200,15 +200,15 @@ def judge_captured(drawn, is_dynamic):
     """The module under torch.compile, with its graph breaks, call after call.  What torch's own
     backend, which runs the same graphs by torch, has off as well is no fault of Ingot."""
     import ingot.dynamo
-    ingot.dynamo._told.clear()
+    ingot.dynamo._reported.clear()
     form = "captured dynamic" if is_dynamic else "captured"
     off = compare_compiled(drawn, "ingot", is_dynamic)
-    told = sorted(ingot.dynamo._told)
+    reply = sorted(ingot.dynamo._reported)
     if off:
         own = compare_compiled(drawn, "aot_eager", is_dynamic)
         return {"form": form, "kind": "torch" if own else "wrong", "words": own or off}
-    if told:
-        return {"form": form, "kind": "eager", "words": told[0].split("eagerly: ")[-1]}
+    if reply:
+        return {"form": form, "kind": "eager", "words": reply[0].split("eagerly: ")[-1]}
     return None
 
 

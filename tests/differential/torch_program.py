@@ -23,7 +23,7 @@ NAMES = {v: k for k, v in DTYPES.items()}
 WEIGHTS = {"f32": 45, "f64": 10, "i64": 18, "i32": 6, "bool": 6, "u8": 3, "i8": 2, "i16": 2,
            "f16": 3, "bf16": 3}
 EXTENTS = (1, 1, 2, 2, 3, 3, 4, 5, 6, 8)
-MOST_ELEMENTS, MOST_RANK = 3000, 5
+MAX_ELEMENTS, MAX_RANK = 3000, 5
 TENSOR, INT, FLOAT, BOOL, TENSORS, INTS, DICT = "T int float bool List[T] List[int] Dict".split()
 HIDDEN = {"torch", "F", "math", "__builtins__"}  # of what lines see: no variables
 
@@ -85,8 +85,8 @@ class Program:
     def extent(self):
         return 0 if self.has_empty and self.chance(0.15) else self.choice(EXTENTS)
 
-    def shape(self, least=0, most=3):
-        return [self.extent() for _ in range(self.between(least, most))]
+    def shape(self, lowest=0, highest=3):
+        return [self.extent() for _ in range(self.between(lowest, highest))]
 
     def dtype(self, kinds=None):
         kinds = list(kinds or self.kinds)
@@ -200,7 +200,7 @@ class Program:
             raise Rejected from None
         for value in [v for n, v in env.items() if n not in HIDDEN]:
             if isinstance(value, torch.Tensor) and (
-                    value.numel() > MOST_ELEMENTS or value.dim() > MOST_RANK or
+                    value.numel() > MAX_ELEMENTS or value.dim() > MAX_RANK or
                     value.is_complex() or value.dtype not in NAMES):
                 raise Rejected
             if isinstance(value, (int, float)) and not isinstance(value, bool) and (

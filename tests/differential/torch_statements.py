@@ -619,14 +619,14 @@ def change_state(p):
 # ---- control flow ----
 
 
-def draw_body(p, least=1, most=4, first=()):
+def draw_body(p, lowest=1, highest=4, first=()):
     """Lines one deeper, drawn over a copy of the variables; returns their text."""
     lines, kept, counted = p.lines, p.keep(), p.count
     p.lines, p.indent, p.depth = [], p.indent + 1, p.depth + 1
     try:
         for text in first:
             p.run(text)
-        wanted = p.between(least, most)
+        wanted = p.between(lowest, highest)
         for _ in range(4 * wanted):
             draw_line(p)
             if len(p.lines) >= wanted:

@@ -65,8 +65,8 @@ class Block:
                 pairs.append((line[2:], []))
             elif pairs and line.strip():
                 pairs[-1][1].append(line)
-        return [(command, told if told and self.kind != "output" else None)
-                for command, told in pairs]
+        return [(command, report if report and self.kind != "output" else None)
+                for command, report in pairs]
 
 
 def strip_explanation(line):
@@ -107,7 +107,7 @@ def pattern_of(line):
     return re.compile(line.replace("NUMBER", f"({NUMBER.pattern})"))
 
 
-def is_told(line, want):
+def is_printed(line, want):
     for form, name in UNSTABLE:
         line = re.sub(form, name, line)
     found = pattern_of(want).search(re.sub(r"\s+", " ", line.strip()))
@@ -118,11 +118,11 @@ def is_told(line, want):
         for a, b in zip(found.groups(), NUMBER.findall(want)))
 
 
-def find_untold(output, told):
+def find_untold(output, report):
     """The first line that the output has not got, or None."""
     lines = iter(output.split("\n"))
-    for want in told:
-        if want.strip() != "…" and not any(is_told(line, want) for line in lines):
+    for want in report:
+        if want.strip() != "…" and not any(is_printed(line, want) for line in lines):
             return want
     return None
 
@@ -154,14 +154,14 @@ class Page:
 
     def judge(self, block):
         """Why the block does not hold ("skip: …" where the machine lacks something)."""
-        for command, told in block.find_commands(self.words):
+        for command, report in block.find_commands(self.words):
             ended = self.run(command)
-            is_error = any(re.search("^error: |: absent$", line) for line in told or [])
+            is_error = any(re.search("^error: |: absent$", line) for line in report or [])
             if (ended.returncode != 0) != is_error:
                 lack = LACKS.search(ended.stdout)
                 return f"skip: {lack[0]}" if lack else \
                     f"{command}\n    status {ended.returncode}: {ended.stdout[-1500:]}"
-            untold = find_untold(ended.stdout, told or [])
+            untold = find_untold(ended.stdout, report or [])
             if untold is not None:
                 return f"{command}\n    does not print: {untold}\n{ended.stdout[-1500:]}"
         return None

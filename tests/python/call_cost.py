@@ -92,12 +92,12 @@ def calls():
 
 def main():
     named = calls()
-    least = dict.fromkeys(named, float("inf"))
+    low = dict.fromkeys(named, float("inf"))
     for _ in range(ROUNDS):
         for name, call in named.items():
-            least[name] = min(least[name], round_us(call))
+            low[name] = min(low[name], round_us(call))
     in_c = cost_in_c()
-    rows = {"C: ig_session_run": in_c, **least}
+    rows = {"C: ig_session_run": in_c, **low}
     width = max(map(len, rows))
     print(f"{'':{width}}  {'µs':>6}  {'above C':>7}")
     for name, cost in rows.items():

@@ -69,7 +69,7 @@ class Calls(unittest.TestCase):
         np.testing.assert_array_equal(first, [[2, 2, 2]])
         first += 1
 
-    def test_what_does_not_fit_is_told(self):
+    def test_what_does_not_fit_is_said(self):
         x = np.ones((2, 3), "f4")
         for args, error, words in (
                 ((x,), TypeError, "y: expected f32[B, 3], got nothing"),
@@ -103,7 +103,7 @@ class Calls(unittest.TestCase):
             with self.assertRaisesRegex(TypeError, f"^y: .*{words}"):
                 self.add.run({"x": x, "y": value})
 
-    def test_a_tensor_that_cannot_be_lent_is_told(self):
+    def test_a_tensor_that_cannot_be_lent_is_said(self):
         """Errors of __dlpack__() are the caller's own; nothing hides them."""
         class Raising:
             def __dlpack__(self, **_):
@@ -262,7 +262,7 @@ class Opening(unittest.TestCase):
                 self.assertIsInstance(caught.exception, kind)
             self.assertIn(words, str(caught.exception))
 
-    def test_progress_is_told_and_may_stop_it(self):
+    def test_progress_is_said_and_may_stop_it(self):
         class Stop(Exception):
             pass
 

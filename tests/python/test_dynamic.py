@@ -254,11 +254,11 @@ class Rows(Folder):
                        "                       {'emb': [m.config]})\n"
                        "m.itself = [m, loader]  # lives as long as the process\n"
                        "import ctypes; ctypes.pythonapi.Py_IncRef(ctypes.py_object(loader))\n")
-        told = f"{self.folder}/told"
+        report = f"{self.folder}/told"
         subprocess.run([sys.executable, f"{self.folder}/program.py",
                         os.path.dirname(os.path.abspath(__file__)), library],
-                       env={**os.environ, "TOY_FINALIZED": told}, check=True)
-        self.assertTrue(os.path.exists(told))
+                       env={**os.environ, "TOY_FINALIZED": report}, check=True)
+        self.assertTrue(os.path.exists(report))
 
 
 class Errors(Folder):

@@ -51,11 +51,11 @@ class Dynamo(unittest.TestCase):
         warnings.simplefilter("ignore")
         torch._dynamo.reset()
         torch.manual_seed(0)
-        ingot.dynamo._told.clear()
+        ingot.dynamo._reported.clear()
 
     def check(self, got, want):
         torch.testing.assert_close(got, want, rtol=1e-5, atol=1e-6)
-        self.assertEqual(ingot.dynamo._told, set())
+        self.assertEqual(ingot.dynamo._reported, set())
 
     def network(self):
         return torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(),
@@ -236,9 +236,9 @@ print(len(os.listdir(os.environ["INGOT_CACHE_DIR"] + "/models")))
         with torch.no_grad():
             torch.compile(lambda v: torch.linalg.eigvalsh(v) + torch.linalg.svdvals(v),
                           backend="ingot")(torch.eye(3))
-        self.assertIn("_linalg_eigh", "".join(ingot.dynamo._told))
-        self.assertIn("_linalg_svd", "".join(ingot.dynamo._told))  # all missing, at once
-        self.assertEqual(len(ingot.dynamo._told), 1)
+        self.assertIn("_linalg_eigh", "".join(ingot.dynamo._reported))
+        self.assertIn("_linalg_svd", "".join(ingot.dynamo._reported))  # all missing, at once
+        self.assertEqual(len(ingot.dynamo._reported), 1)
 
     def test_open_views_that_share_memory(self):
         """AOTAutograd has no base for them, with any backend: storage of an open size."""
@@ -253,7 +253,7 @@ print(len(os.listdir(os.environ["INGOT_CACHE_DIR"] + "/models")))
         self.assertEqual(result.tolist(), [6, 8, 8, 10])
         self.assertEqual(x.tolist(), [1, 2, 3, 4])
 
-    def test_each_graph_that_runs_eagerly_is_told(self):
+    def test_each_graph_that_runs_eagerly_is_said(self):
         def first(x):
             return torch.linalg.eigvalsh(x)
 

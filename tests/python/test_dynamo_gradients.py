@@ -97,7 +97,7 @@ class Gradients(unittest.TestCase):
         warnings.simplefilter("ignore")
         torch._dynamo.reset()
         torch.manual_seed(0)
-        ingot.dynamo._told.clear()
+        ingot.dynamo._reported.clear()
 
     def train(self, module, batches, **options):
         """As eager trains, with nothing left to eager; how many programs were made."""
@@ -116,7 +116,7 @@ class Gradients(unittest.TestCase):
                 ours.step()
                 theirs.step()
                 self.assertAlmostEqual(losses[0].item(), losses[1].item(), delta=1e-6)
-        self.assertEqual(ingot.dynamo._told, set())
+        self.assertEqual(ingot.dynamo._reported, set())
         for name, value in eager.state_dict().items():
             torch.testing.assert_close(module.state_dict()[name], value, rtol=1e-5, atol=2e-6)
         return len(made)
@@ -181,7 +181,7 @@ class Gradients(unittest.TestCase):
         x = torch.randn(4, 8, requires_grad=True)
         torch.compile(lambda v: (v * v).sum(), backend="ingot")(x).backward()
         torch.testing.assert_close(x.grad, 2 * x.detach())
-        self.assertEqual(ingot.dynamo._told, set())
+        self.assertEqual(ingot.dynamo._reported, set())
 
 
 if __name__ == "__main__":

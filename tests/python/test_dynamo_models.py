@@ -138,7 +138,7 @@ class Compiled(unittest.TestCase):
         torch._dynamo.reset()
         torch._dynamo.utils.counters.clear()
         torch.manual_seed(0)
-        ingot.dynamo._told.clear()
+        ingot.dynamo._reported.clear()
 
     def check_values(self, got, want, exact):
         """Within 1e-3 of eager; where random weights let values grow until eager's own
@@ -168,7 +168,7 @@ class Compiled(unittest.TestCase):
                 began, before = time.monotonic(), len(graphs)
                 got = tensors_of(compiled(*args, **named))
                 seconds.append(time.monotonic() - began)
-                self.assertEqual(ingot.dynamo._told, set())
+                self.assertEqual(ingot.dynamo._reported, set())
                 self.assertEqual(len(got), len(want))
                 self.check_values(got, want, lambda: in_double(module, args, named))
                 self.assertTrue(not before or before == len(graphs), "another graph")

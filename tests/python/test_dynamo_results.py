@@ -20,7 +20,7 @@ class Results(unittest.TestCase):
         warnings.simplefilter("ignore")
         torch._dynamo.reset()
         torch.manual_seed(0)
-        ingot.dynamo._told.clear()
+        ingot.dynamo._reported.clear()
 
     def check(self, function, *calls, dynamic=False, same_strides=True):
         """Each call's result is eager's, and the graph was compiled."""
@@ -34,7 +34,7 @@ class Results(unittest.TestCase):
                 for a, b in zip(*(x if isinstance(x, tuple) else (x,) for x in (got, want))):
                     if same_strides and isinstance(b, torch.Tensor):
                         self.assertEqual(a.stride(), b.stride())
-        self.assertEqual(ingot.dynamo._told, set())
+        self.assertEqual(ingot.dynamo._reported, set())
 
     def test_complex_results(self):
         a, b = torch.arange(5.0), torch.randn(5)
@@ -54,7 +54,7 @@ class Results(unittest.TestCase):
         for bad in (3, -1):
             with self.assertRaisesRegex(ingot.Error, "Class values must be"):
                 one_hot(torch.tensor([1, bad]))
-        self.assertEqual(ingot.dynamo._told, set())
+        self.assertEqual(ingot.dynamo._reported, set())
 
     def test_linear_algebra_and_its_checks(self):
         """torch decomposes it into a call that gives info, and aten::_linalg_check_errors."""

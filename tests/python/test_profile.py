@@ -327,9 +327,9 @@ class Measuring(unittest.TestCase):
         def predict(x):
             return torch.linalg.matrix_exp(x)
 
-        with self.assertLogs("ingot", "WARNING") as told:
+        with self.assertLogs("ingot", "WARNING") as reply:
             got, results = self.measure(predict, *[(torch.eye(3),)] * 3)
-        self.assertEqual(len(told.output), 1)
+        self.assertEqual(len(reply.output), 1)
         (function, backend, graph, text), = got.runtime_errors
         self.assertEqual((function, backend, graph), ("predict", "local/ingot-cpu", 1))
         self.assertIn("matrix_exp", text)
@@ -356,7 +356,7 @@ class Measuring(unittest.TestCase):
         self.assertEqual([float(r[0]) for r in results], [1, 2, 3, 4])
         self.assertEqual(float(counter.calls[0]), 4)
 
-    def test_wrong_numbers_are_told(self):
+    def test_wrong_numbers_are_said(self):
         from ingot.profile import engines
 
         class Wrong(engines.TorchEager):

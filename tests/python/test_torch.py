@@ -31,7 +31,7 @@ if torch is not None:
 
     torch.export.register_dataclass(Answer, serialized_type_name="test_torch.Answer")
 
-    class Asks(torch.nn.Module):
+    class Queries(torch.nn.Module):
         def forward(self, answer):
             return Answer(answer.hidden * 2, more=answer.past[0] + 1)
 
@@ -74,7 +74,7 @@ class Torch(unittest.TestCase):
 
     def test_a_dataclass_is_a_dict_of_the_fields_that_are_set(self):
         given = Answer(torch.randn(3), past=[torch.randn(2)])
-        program, want = ingot.compile(Asks(), (given,)), Asks()(given)
+        program, want = ingot.compile(Queries(), (given,)), Queries()(given)
         for call in (given, {"hidden": given.hidden, "past": given.past}):
             got = program(call)
             self.assertEqual(list(got), ["hidden", "more"])

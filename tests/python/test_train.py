@@ -113,7 +113,7 @@ class Arrays(unittest.TestCase):
         for name in ("w", "b"):
             numpy.testing.assert_array_equal(trainer.weights[name], before[name])
 
-    def test_wrong_words_are_told(self):
+    def test_wrong_words_are_said(self):
         with self.assertRaisesRegex(ingot.InvalidError, "no output 'z'"):
             train.Trainer(MODEL.encode(), "mse:z=want")
         with self.assertRaisesRegex(ingot.InvalidError, "nobody"):

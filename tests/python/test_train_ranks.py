@@ -150,7 +150,7 @@ class OverRanks(unittest.TestCase):
         program = ingot.load(os.path.join(self.folder.name, "by_rows.ingot"))
         numpy.testing.assert_allclose(program(ids, ends), want, rtol=1e-4, atol=1e-5)
 
-    def test_wrong_words_are_told(self):
+    def test_wrong_words_are_said(self):
         ranks = train.Ranks("self")
         with self.assertRaisesRegex(TypeError, "goes with ranks"):
             train.Trainer(model_text(), "bce_logits:y=label", RULES, plan={})

@@ -239,8 +239,8 @@ def time_beside(server, part):
 
 
 def main():
-    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(most, 65536), most))
+    high = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(high, 65536), high))
     compile_model(RELU, TMP / "relu.ingot")
     server = Server(TMP / "relu.ingot", "--loops", "1", "--idle", "3", "--quiet")
     descriptors = server.descriptors()

@@ -26,20 +26,20 @@ def load(server, model, *words):
 
 
 def times_requests(server):
-    status, told, _ = load(server, "m", "--concurrency", 4, "--duration", 0.5, "--rows", 3)
-    check("a closed loop", status == 0 and told["good"] == told["requests"] > 50, told)
-    check("whose times rise", sorted(told["milliseconds"].values()) ==
-          list(told["milliseconds"].values()), told)
+    status, report, _ = load(server, "m", "--concurrency", 4, "--duration", 0.5, "--rows", 3)
+    check("a closed loop", status == 0 and report["good"] == report["requests"] > 50, report)
+    check("whose times rise", sorted(report["milliseconds"].values()) ==
+          list(report["milliseconds"].values()), report)
     picture = TMP / "times.svg"
-    status, told, _ = load(server, "m", "--rate", 200, "--duration", 1, "--svg", picture)
-    check("an open loop keeps its rate", status == 0 and 120 < told["requests"] < 290, told)
+    status, report, _ = load(server, "m", "--rate", 200, "--duration", 1, "--svg", picture)
+    check("an open loop keeps its rate", status == 0 and 120 < report["requests"] < 290, report)
     check("and draws it", picture.read_text().startswith("<svg") and
           picture.read_text().endswith("</svg>\n"))
     body = TMP / "body.json"
     body.write_text(json.dumps({"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 4],
                                             "data": [1, 2, 3, 4]}]}))
-    status, told, _ = load(server, "m", "--request", body, "--duration", 0.2)
-    check("a body of one's own", status == 0 and told["good"] > 0, told)
+    status, report, _ = load(server, "m", "--request", body, "--duration", 0.2)
+    check("a body of one's own", status == 0 and report["good"] > 0, report)
     status, _, words = load(server, "nope", "--duration", 0.2)
     check("no such model", status == 3 and "unknown model" in words, (status, words))
     status, _, words = load(server, "m", "--request", TMP / "none", "--duration", 0.2)
@@ -54,21 +54,21 @@ def times_requests(server):
 
 def is_charged_for_standing_still(server):
     """Requests that come while the server works are late by what they waited."""
-    status, told, _ = load(server, "slow", "--rate", 400, "--duration", 0.5, "-c", 2)
+    status, report, _ = load(server, "slow", "--rate", 400, "--duration", 0.5, "-c", 2)
     check("what finds no connection is timed from when it was due",
-          told["milliseconds"]["p90"] > 100 or told["unsent"] > 0, told)
+          report["milliseconds"]["p90"] > 100 or report["unsent"] > 0, report)
 
 
 def bears_overload(server):
     """Three times what it can: what is good stays near the most that it can."""
-    _, most, _ = load(server, "slow", "--concurrency", 8, "--duration", 2)
-    _, told, _ = load(server, "slow", "--rate", 3 * most["good_per_second"], "--duration",
+    _, high, _ = load(server, "slow", "--concurrency", 8, "--duration", 2)
+    _, report, _ = load(server, "slow", "--rate", 3 * high["good_per_second"], "--duration",
                       4, "--deadline", 400)
-    share = told["good"] / 4 / most["good_per_second"]
+    share = report["good"] / 4 / high["good_per_second"]
     check("goodput at three times the capacity", share > (0.9 if IS_FULL else 0.5),
-          (share, most, told))
+          (share, high, report))
     check("others are told that they are late, or refused",
-          set(told["statuses"]) <= {"200", "504", "429"}, told["statuses"])
+          set(report["statuses"]) <= {"200", "504", "429"}, report["statuses"])
 
 
 def heeds_refusals(server):
@@ -77,10 +77,10 @@ def heeds_refusals(server):
     waiting = server.connect()
     waiting.request("POST", "/v2/models/full/infer", json.dumps(body))
     server.await_that(lambda: server.post_json("/v2/models/full/infer", body)[0] == 429)
-    _, told, _ = load(server, "full", "--rate", 500, "--duration", 1.5, "-c", 4)
-    refused = told["statuses"]["429"]
+    _, report, _ = load(server, "full", "--rate", 500, "--duration", 1.5, "-c", 4)
+    refused = report["statuses"]["429"]
     check("connections rest after a refusal", refused <= 8 and
-          told["unsent"] == told["requests"] - refused > 50, told)
+          report["unsent"] == report["requests"] - refused > 50, report)
     waiting.close()
 
 

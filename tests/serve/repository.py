@@ -59,7 +59,7 @@ def overwrite(path):
         file.write(b"\0" * 64)
 
 
-def loads_when_told(folder):
+def loads_on_request(folder):
     server = Server(folder, "--explicit", "--loops", "2")
     check("nothing is there at first", first(server) == 404)
     check("load", server.post_json("/v2/repository/models/m/load", {})[0] == 200)
@@ -169,7 +169,7 @@ def main():
     compile_model(RELU, folder / "m/2/model.ingot")
     (folder / "m/notes").mkdir()
     follows_folders(folder)
-    loads_when_told(folder)
+    loads_on_request(folder)
     compiles_beside(folder)
 
 

@@ -64,8 +64,8 @@ class Secure(Server):
 
     def ask(self, headers={}):
         """(status, headers, answer)"""
-        status, told, body = self.call("POST", INFER, BODY, headers)
-        return status, told, json.loads(body)
+        status, report, body = self.call("POST", INFER, BODY, headers)
+        return status, report, json.loads(body)
 
     def ask_grpc(self, *tokens, method="ModelInfer"):
         if method != "ModelInfer":
@@ -110,9 +110,9 @@ def lets_in(server):
                           ("a comment", bearer("# three")), ("a longer one", bearer("one1")),
                           ("a password for what is no page", {
                               "Authorization": "Basic " + base64.b64encode(b"a:one").decode()})):
-        status, told, answer = server.ask(headers)
+        status, report, answer = server.ask(headers)
         check("refused: " + what, status == 401 and "token" in answer["error"], (status, answer))
-    check("and told how", "WWW-Authenticate" in told, told)
+    check("and told how", "WWW-Authenticate" in report, report)
     basic = {"Authorization": "Basic " + base64.b64encode(b"anyone:two").decode()}
     check("browsers have a password", server.call("GET", "/", headers=basic)[0] == 200)
     check("which must be a token", server.call("GET", "/metrics", headers={
@@ -186,8 +186,8 @@ def is_loaded(server):
     address = f"localhost:{server.http_port}"
     trust = ("--ca", TMP / "authority.pem", "--token-file", TMP / "tokens")
     done = load(server, "https://" + address, "relu", "--json", "-c", 3, *trust)
-    told = json.loads(done.stdout or "null")
-    check("ingot load speaks TLS", done.returncode == 0 and told and told["good"] == told["requests"] > 20,
+    report = json.loads(done.stdout or "null")
+    check("ingot load speaks TLS", done.returncode == 0 and report and report["good"] == report["requests"] > 20,
           done)
     done = load(server, address, "relu", "--json", "--rate", 200, *trust)
     check("and at a rate", done.returncode == 0 and json.loads(done.stdout)["good"] > 20, done)

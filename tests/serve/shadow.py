@@ -32,14 +32,14 @@ def compares(server):
                   answer["outputs"][0]["data"] == [i, 0, 1, 2], answer)
         server.await_that(lambda: sum(counts(server)["other"][k] for k in (
             "same", "different", "failed", "passed_over")) > i)
-    told = counts(server)
-    check("a version with the same answers", told["same"]["different"] == told["same"]["failed"] ==
-          0 and told["same"]["same"] > 0 and told["same"]["largest"] == 0, told)
-    check("one with others", told["other"]["different"] > 0 and told["other"]["largest"] == 38,
-          told)
+    report = counts(server)
+    check("a version with the same answers", report["same"]["different"] == report["same"]["failed"] ==
+          0 and report["same"]["same"] > 0 and report["same"]["largest"] == 0, report)
+    check("one with others", report["other"]["different"] > 0 and report["other"]["largest"] == 38,
+          report)
     check("and the log tells it once", server.log_text().count("answers otherwise") == 1,
           server.log_text()[-500:])
-    check("no shadow of a shadow", "gone" not in told or told["gone"]["same"] == 0, told)
+    check("no shadow of a shadow", "gone" not in report or report["gone"]["same"] == 0, report)
     check("one that is not there", server.infer("gone", [[1, 2, 3, 4]])[0] == 200)
 
 

@@ -56,13 +56,13 @@ def ask(server, model, ids, timeout_ms=None):
 def reads_lmdb(server, url):
     for number in (3, 4, 7):
         ingot("store", "put", url, "users", number, f"{number},-{number}")
-    status, rows, told, _ = ask(server, "files", [4, 3, 7, 4])
+    status, rows, report, _ = ask(server, "files", [4, 3, 7, 4])
     check("rows of a file", (status, rows) == (200, [(4, -4), (3, -3), (7, -7), (4, -4)]),
           (status, rows))
-    check("which are told", told == {"rows_absent": 0, "rows_late": 0, "rows_stale": 0}, told)
-    status, rows, told, _ = ask(server, "files", [4, 99])
-    check("rows that no store has", rows == [(4, -4), (0, 0)] and told["rows_absent"] == 1,
-          (rows, told))
+    check("which are told", report == {"rows_absent": 0, "rows_late": 0, "rows_stale": 0}, report)
+    status, rows, report, _ = ask(server, "files", [4, 99])
+    check("rows that no store has", rows == [(4, -4), (0, 0)] and report["rows_absent"] == 1,
+          (rows, report))
     status, words, _, _ = ask(server, "files", [ROWS])
     check("an id out of range", status == 400 and str(ROWS) in words, (status, words))
     ingot("store", "put", url, "users", 4, "40,41")
@@ -74,9 +74,9 @@ def reads_lmdb(server, url):
         request.inputs.add(name="i", datatype="INT64", shape=[2])
         request.raw_input_contents.append(struct.pack("<2q", 4, 98))
         said = server.rpc("ModelInfer", request, oip.InferAnswer)
-        told = {p.key: p.value.int64_param for p in said.parameters}
-        check("gRPC tells them, too", told == {"rows_absent": 1, "rows_late": 0, "rows_stale": 0},
-              told)
+        report = {p.key: p.value.int64_param for p in said.parameters}
+        check("gRPC tells them, too", report == {"rows_absent": 1, "rows_late": 0, "rows_stale": 0},
+              report)
 
 
 def shares_rows(server):
@@ -149,11 +149,11 @@ def follows_trainer(server, redis):
     while time.monotonic() < end:
         begin = time.monotonic()
         times.setdefault(pushed[0], pushed[1] or begin)
-        status, rows, told, _ = ask(server, "live", [asked % 1000, (asked * 7) % 1000])
+        status, rows, report, _ = ask(server, "live", [asked % 1000, (asked * 7) % 1000])
         known = max((step for step, at in times.items() if at < begin - 1), default=0)
         asked += 1
         if status != 200 or min(r[0] for r in rows) < known:
-            late.append((status, rows, known, told))
+            late.append((status, rows, known, report))
     ended.set()
     trainer.join()
     check("rows are served a second after they were pushed", not late and asked > 20 and
@@ -167,14 +167,14 @@ def bears_stops(server, redis):
     ask(server, "live", list(range(100)))
     redis.signal(signal.SIGSTOP)
     time.sleep(2 * REFRESH_MS / 1000)
-    status, rows, told, seconds = ask(server, "live", [1, 2, 3], 400)
+    status, rows, report, seconds = ask(server, "live", [1, 2, 3], 400)
     check("a store that stands still: old rows", (status, rows) == (200, [(1, 1), (2, 2), (3, 3)]),
           (status, rows))
     check("within the deadline", seconds < 1.5, seconds)
-    check("and told", told and told["rows_stale"] == 3, told)
-    status, rows, told, seconds = ask(server, "live", [1, 5000, 2], 400)
+    check("and told", report and report["rows_stale"] == 3, report)
+    status, rows, report, seconds = ask(server, "live", [1, 5000, 2], 400)
     check("rows that do not come are zeros", (status, rows) == (200, [(1, 1), (0, 0), (2, 2)]) and
-          told["rows_late"] == 1, (status, rows, told))
+          report["rows_late"] == 1, (status, rows, report))
     check("within the deadline, too", seconds < 1.5, seconds)
     status, words, _, seconds = ask(server, "live", [5001])
     check("without a deadline they fail the request", status != 200 and seconds < 5,
@@ -188,9 +188,9 @@ def bears_stops(server, redis):
     redis.process.kill()
     redis.process.wait()
     time.sleep(2 * REFRESH_MS / 1000)
-    status, rows, told, seconds = ask(server, "live", [1, 2], 400)
+    status, rows, report, seconds = ask(server, "live", [1, 2], 400)
     check("a store that is gone", (status, rows) == (200, [(2, 1), (3, 2)]) and
-          told["rows_stale"] == 2 and seconds < 1.5, (status, rows, told, seconds))
+          report["rows_stale"] == 2 and seconds < 1.5, (status, rows, report, seconds))
 
 
 def main():

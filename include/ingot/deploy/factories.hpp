@@ -165,26 +165,26 @@ inline double digits(double value) {
 // Sets the stream to a form that all of the numbers fit.
 inline Format choose_format(std::ostream &out, const std::vector<double> &numbers) {
     bool are_whole = true, has_finite = false;
-    double least = 1, most = 1;
+    double smallest = 1, largest = 1;
     for (double number : numbers) {
         if (!std::isfinite(number)) {
             continue;
         }
         double size = std::fabs(number);
         are_whole = are_whole && number == std::ceil(number);
-        least = has_finite ? std::min(least, size) : size;
-        most = has_finite ? std::max(most, size) : size;
+        smallest = has_finite ? std::min(smallest, size) : size;
+        largest = has_finite ? std::max(largest, size) : size;
         has_finite = true;
     }
-    least = digits(least);
-    most = digits(most);
-    if (are_whole && most <= 9) {
+    smallest = digits(smallest);
+    largest = digits(largest);
+    if (are_whole && largest <= 9) {
         out << std::defaultfloat;
-        return { 1, static_cast<int>(most) + 1 };
+        return { 1, static_cast<int>(largest) + 1 };
     }
-    if (are_whole || most - least > 4) {
+    if (are_whole || largest - smallest > 4) {
         out << std::scientific << std::setprecision(4);
-        return { 1, !are_whole && (std::fabs(most) > 99 || std::fabs(least) > 99) ? 12
+        return { 1, !are_whole && (std::fabs(largest) > 99 || std::fabs(smallest) > 99) ? 12
                                                                                   : 11 };
     }
     out << std::fixed << std::setprecision(4);

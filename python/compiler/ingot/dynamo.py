@@ -44,7 +44,7 @@ from .layout import Views, base_of, result_hooks
 from .program import Program
 
 log = logging.getLogger("ingot")
-_told = set()
+_reported = set()
 
 
 def _place_of(module):
@@ -57,8 +57,8 @@ def _place_of(module):
 def _tell_once(reason, module):
     """Each graph is told, but once where it is compiled for several extents."""
     text = f"{_place_of(module)}this graph runs eagerly: {reason}"
-    if text not in _told:
-        _told.add(text)
+    if text not in _reported:
+        _reported.add(text)
         log.warning("%s", text)
 
 

@@ -79,8 +79,8 @@ class Ranks:
         """The value of each rank, in their order; every rank is to call it."""
         mine = pickle.dumps(value)
         sizes = self._gather_bytes(len(mine).to_bytes(8, "little"))
-        most = max(int.from_bytes(size, "little") for size in sizes)
-        return [pickle.loads(each) for each in self._gather_bytes(mine.ljust(most, b"\0"))]
+        high = max(int.from_bytes(size, "little") for size in sizes)
+        return [pickle.loads(each) for each in self._gather_bytes(mine.ljust(high, b"\0"))]
 
 
 class Parts:

@@ -272,14 +272,14 @@ class Trainer:
         """(name, type) of what a step takes; the label is the last, where there is one."""
         return list(self._ports)
 
-    def _arguments(self, args, kwargs, least):
+    def _arguments(self, args, kwargs, low):
         names = [name for name, _ in self._ports]
         given = dict(zip(names, args))
         for name, value in kwargs.items():
             if name not in names or name in given:
                 raise TypeError(f"'{name}' is no input, or given twice; inputs: {names}")
             given[name] = value
-        missing = [name for name in names[:least] if name not in given]
+        missing = [name for name in names[:low] if name not in given]
         if len(args) > len(names) or missing:
             raise TypeError(f"inputs are {names}" + (f"; missing: {missing}" if missing else ""))
         kept = [_view_of(given[name]) for name in names if name in given]

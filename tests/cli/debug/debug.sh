@@ -128,11 +128,11 @@ info source
 finish
 continue
 END_OF_SCRIPT
-    told() { # told MODEL: what gdb says, into $tmp/gdb
+    ask_gdb() { # ask_gdb MODEL: what gdb says, into $tmp/gdb
         gdb_batch "$tmp/kernel.gdb" "$ingot" run "$1" "${values[@]}" --debug >"$tmp/gdb"
     }
     for model in toy.ingot toy.ig; do
-        told "$tmp/$model"
+        ask_gdb "$tmp/$model"
         for words in 'dot_relu (call=0x' 'in run_tiles ' 'in main (' 'arg3 = 4' \
             'kernel @dot_relu(' '$1 = {1, 2, 3, 4, 5, 6, 7, 8}' '$2 = 1' \
             'Dump of assembler code for function dot_relu' 'vfmadd' 'dot_relu.ig' \
@@ -144,7 +144,7 @@ END_OF_SCRIPT
     done
     holds "texts of a program that ended are gone" \
         sh -c "! ls -d \$(sed -n 's/^Compilation directory is //p' '$tmp/gdb') 2>/dev/null"
-    told "$tmp/stripped.ingot"
+    ask_gdb "$tmp/stripped.ingot"
     holds "gdb knows nothing of a stripped one" sh -c "! grep 'Breakpoint 1, dot' '$tmp/gdb'"
     cat >"$tmp/environment.gdb" <<'END_OF_SCRIPT'
 set breakpoint pending on

@@ -461,13 +461,13 @@ def home_of(id_, size):
     return int(OPS.zero_collision_hash(torch.tensor([id_]), table, 1, True, -1, True)[0])
 
 
-def fill_table(d, table, ids, starts, sizes, most):
+def fill_table(d, table, ids, starts, sizes, highest):
     """Puts most of the ids where FBGEMM looks for them, some of them nowhere."""
     for id_, start, size in zip(ids.tolist(), starts.tolist(), sizes.tolist()):
         if d.flag(0.25) or size < 1:
             continue
         home = home_of(id_, size)
-        for step in range(d.choice([1, 2, most + 3])):
+        for step in range(d.choice([1, 2, highest + 3])):
             at = start + (home + step) % size
             if int(table[at, 0]) in (-1, id_) or d.flag(0.1):
                 table[at, 0] = id_
@@ -475,11 +475,11 @@ def fill_table(d, table, ids, starts, sizes, most):
 
 
 def ids_of_tables(d):
-    rows, most = d.choice([1, 7, 40, 120]), d.choice([0, 1, 3, 16, 17, 50, 300])
+    rows, highest = d.choice([1, 7, 40, 120]), d.choice([0, 1, 3, 16, 17, 50, 300])
     index = d.choice(INDICES)
     narrow = index == torch.int32 or d.flag(0.3)
     is_parted, reserved = d.flag(0.4), 0
-    options = f"{most}, True, -1, True"
+    options = f"{highest}, True, -1, True"
     if is_parted:
         options += ", local_sizes=s, offsets=o"
     if d.flag(0.3):
@@ -494,7 +494,7 @@ def ids_of_tables(d):
     table = torch.full((rows, 1), -1, dtype=torch.int64)
     starts = torch.from_numpy(edges[owner])
     sizes = torch.from_numpy(edges[owner + 1]) - starts - reserved
-    fill_table(d, table, ids, starts, sizes, most)
+    fill_table(d, table, ids, starts, sizes, highest)
     table = (torch.where(table < 0, -((-table) % (2 ** 31 - 1)), table % (2 ** 31 - 1))
              .int() if narrow and index == torch.int64 else table.to(index))
 
@@ -529,16 +529,16 @@ def jagged(d, shape, dtype, index, axes=1, longest=4):
 def to_dense(d):
     axes, index, dtype = d.choice([1, 1, 2, 3]), d.choice(INDICES), d.choice(NUMBERS[:3])
     inner = [3] if axes > 1 or d.flag() else []
-    most = [d.choice([1, 2, 5]) for _ in range(axes)]
+    highest = [d.choice([1, 2, 5]) for _ in range(axes)]
     names = [f"o{i}" for i in range(axes)]
     pad = d.choice([0, -1.0, 2.5])
     if axes == 1 and d.flag(0.4):
         name = "jagged_2d_to_dense" if inner else "jagged_1d_to_dense"
-        text = f"F.{name}(v, o0, {most[0]}{'' if inner else ', -3'})"
+        text = f"F.{name}(v, o0, {highest[0]}{'' if inner else ', -3'})"
         dtype = torch.float32 if inner and dtype == torch.int64 else dtype
     else:
         name = d.choice(["jagged_to_padded_dense", "jagged_to_padded_dense_forward"])
-        text = f"F.{name}(v, [{', '.join(names)}], {most}, {pad})"
+        text = f"F.{name}(v, [{', '.join(names)}], {highest}, {pad})"
 
     def call(batch):
         values, offsets = jagged(d, (batch, *inner), dtype, index, axes)
@@ -549,7 +549,7 @@ def to_dense(d):
 
 def with_dense(d):
     axes, index, dtype = d.choice([1, 1, 2]), d.choice(INDICES), d.choice(FLOATS)
-    most = [d.choice([2, 5]) for _ in range(axes)]
+    highest = [d.choice([2, 5]) for _ in range(axes)]
     names = [f"o{i}" for i in range(axes)]
     kind = d.choice(["dense_to_jagged", "jagged_dense_elementwise_add",
                      "jagged_dense_elementwise_add_jagged_output",
@@ -558,7 +558,7 @@ def with_dense(d):
                      "jagged_dense_elementwise_mul_forward",
                      "jagged_dense_dense_elementwise_add_jagged_output_forward"])
     is_dense = kind.startswith("dense")
-    longest = min(most) if is_dense else 6
+    longest = min(highest) if is_dense else 6
     offsets_text = f"[{', '.join(names)}]"
     if is_dense:
         more = d.choice(["", "", " + min(o0.numel() - 1, 2)"])
@@ -571,7 +571,7 @@ def with_dense(d):
 
     def call(batch):
         values, offsets = jagged(d, (batch, 3), dtype, index, axes, longest)
-        dense = (batch, *most, 3)
+        dense = (batch, *highest, 3)
         out = {"y": d.values(dense, dtype)} | dict(zip(names, offsets))
         if not is_dense:
             out["v"] = values
@@ -584,7 +584,7 @@ def with_dense(d):
 
 def products(d):
     index, dtype = d.choice(INDICES), d.choice(FLOATS)
-    most = d.choice([4, 7])
+    highest = d.choice([4, 7])
     kind = d.choice(["jagged_softmax", "jagged_jagged_bmm", "jagged_dense_bmm",
                      "batched_dense_vec_jagged_2d_mul"])
     heads, name = d.choice([1, 2]), kind + d.choice(["", "", "_forward"])
@@ -598,11 +598,11 @@ def products(d):
         if kind == "jagged_dense_bmm":
             out["y"] = d.values((batch, 3 * heads, 5), dtype)
         if kind.startswith("batched"):
-            out["y"] = d.values((batch * heads, most), dtype)
+            out["y"] = d.values((batch * heads, highest), dtype)
         return out
 
-    text = {"jagged_softmax": f"x, o, {most}", "jagged_jagged_bmm": f"x, y, o, {most}",
-            "jagged_dense_bmm": f"x, o, y, {most}",
+    text = {"jagged_softmax": f"x, o, {highest}", "jagged_jagged_bmm": f"x, y, o, {highest}",
+            "jagged_dense_bmm": f"x, o, y, {highest}",
             "batched_dense_vec_jagged_2d_mul": "y, x, o"}[kind]
     return f"return F.{name}({text})", call
 
@@ -610,10 +610,10 @@ def products(d):
 def parts(d):
     index, kind = d.choice(INDICES), d.choice(["truncated", "masked", "slice"])
     dtype = d.choice(NUMBERS)
-    most = d.choice([1, 2, 5])
-    text = {"truncated": f"F.jagged_1d_to_truncated_values(v, l, {most})",
+    highest = d.choice([1, 2, 5])
+    text = {"truncated": f"F.jagged_1d_to_truncated_values(v, l, {highest})",
             "masked": "F.masked_select_jagged_1d(v, l, m)",
-            "slice": f"F.jagged_slice(v, l, s, {most})"}[kind]
+            "slice": f"F.jagged_slice(v, l, s, {highest})"}[kind]
 
     def call(batch):
         lengths = d.lengths(batch, index)
@@ -630,7 +630,7 @@ def parts(d):
 def stacked(d):
     index, keys, rank = d.choice(INDICES), d.choice([1, 3]), d.choice([1, 2])
     dtype = d.choice([torch.float32, torch.float32, torch.int64][:2 if rank == 2 else 3])
-    most = [d.choice([1, 3, 6]) for _ in range(keys)]
+    highest = [d.choice([1, 3, 6]) for _ in range(keys)]
     edges = ", ".join(f"int(e[{k}])" for k in range(keys + 1))
 
     def call(batch):
@@ -640,11 +640,11 @@ def stacked(d):
         return {"v": d.values((count, 3) if rank == 2 else count, dtype), "l": lengths,
                 "e": ends}
 
-    return f"return F.stacked_jagged_{rank}d_to_dense(v, l, [{edges}], {most}, -2)", call
+    return f"return F.stacked_jagged_{rank}d_to_dense(v, l, [{edges}], {highest}, -2)", call
 
 
 def packed(d):
-    index, dtype, most = d.choice(INDICES), d.choice(FLOATS), 3
+    index, dtype, highest = d.choice(INDICES), d.choice(FLOATS), 3
     inner = d.choice([[], [2], [2, 3]])
     wants = d.flag()
     old = d.flag(0.4)
@@ -654,8 +654,8 @@ def packed(d):
         return {"v": d.values((total(lengths), *inner), dtype), "l": lengths}
 
     if old:
-        return f"return F.pack_segments(v, l, {most})", call
-    body = f"a, b = F.pack_segments_v2(v, l, {most}, {d.flag()}, {wants})\n"
+        return f"return F.pack_segments(v, l, {highest})", call
+    body = f"a, b = F.pack_segments_v2(v, l, {highest}, {d.flag()}, {wants})\n"
     return body + ("assert b is not None\nreturn a, b" if wants else "return a"), call
 
 
@@ -685,9 +685,9 @@ def pooled(d):
     fixed = {"e": offsets_of(torch.tensor(widths)), "p": order,
              "f": offsets_of(torch.tensor(out_widths)),
              "q": torch.argsort(order)}
-    least = 1 if "duplicate" in kind else 0  # no rows at all are given back as they came
+    lowest = 1 if "duplicate" in kind else 0  # no rows at all are given back as they came
     return f"return F.{kind}(x, e, p, f, q)", lambda batch: {
-        "x": d.values((max(batch, least), sum(widths)), dtype)} | fixed, list(fixed)
+        "x": d.values((max(batch, lowest), sum(widths)), dtype)} | fixed, list(fixed)
 
 
 def regrouped(d):
@@ -749,9 +749,9 @@ def ads(d):
     index = d.choice(INDICES) if kind in ("lengths", "sequence") else torch.int32
     dtype = d.choice(NUMBERS) if kind != "sequence" else torch.float32
     shared, requests = shared and kind != "sequence", 3
-    most, more = "", d.choice([0, 1, 4])
+    highest, more = "", d.choice([0, 1, 4])
     if kind in ("lengths", "cat") and not shared and d.flag():
-        most = f", max_batch_size=int(e[-1]) + {more}"
+        highest = f", max_batch_size=int(e[-1]) + {more}"
 
     def call(batch):
         batch = requests if kind == "cat" else max(batch, 1)
@@ -763,7 +763,7 @@ def ads(d):
         if kind == "lengths":
             return out | {"l": lengths}
         new = OPS.reorder_batched_ad_lengths(
-            lengths, edges, total(counts), shared, total(counts) + more if most else 0)
+            lengths, edges, total(counts), shared, total(counts) + more if highest else 0)
         out |= {"o": starts, "r": offsets_of(new)}
         shape = (total(lengths), 3) if kind == "sequence" else total(lengths)
         values = d.values(shape, dtype)
@@ -772,11 +772,11 @@ def ads(d):
             return out | {f"v{i}": values[ends[i]:ends[i + 1]] for i in range(batch)}
         return out | {"v": values}
 
-    text = {"lengths": f"reorder_batched_ad_lengths(l, e, int(e[-1]), {shared}{most})",
+    text = {"lengths": f"reorder_batched_ad_lengths(l, e, int(e[-1]), {shared}{highest})",
             "indices": f"reorder_batched_ad_indices(o, v, r, e, int(e[-1]), {shared}, "
                        "int(r[-1]))",
             "cat": "cat_reorder_batched_ad_indices(o, [v0, v1, v2], r, e, int(e[-1]), "
-                   f"{shared}, int(r[-1]){most})",
+                   f"{shared}, int(r[-1]){highest})",
             "sequence": "reorder_batched_sequence_embeddings(o, v, r, e, int(e[-1]))"}
     return "return F." + text[kind], call
 

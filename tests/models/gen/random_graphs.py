@@ -28,10 +28,10 @@ from onnx import TensorProto, helper, numpy_helper
 from random_steps import BATCH, STEPS, Graph, Ids, draw_width
 
 BATCHES = (1, 2, 3, 5, 13, 29, 57, 113, 129, 300)
-MOST_ELEMENTS, MOST_RANK = 5000, 6
+MAX_ELEMENTS, MAX_RANK = 5000, 6
 OPSET = 20
 MOVES, MOVE = 4, 1e-6  # of inputs, relative
-MOST_CHANGE = 1e-4  # by that, relative to the largest answer
+MAX_CHANGE = 1e-4  # by that, relative to the largest answer
 RTOL, ATOL, MOVED_FACTOR = 1e-3, 1e-4, 10
 
 
@@ -46,7 +46,7 @@ def add_inputs(graph):
 
 def is_small(value):
     known = [extent for extent in value.shape if extent != BATCH]
-    return len(value.shape) <= MOST_RANK and np.prod(known or [1]) < MOST_ELEMENTS
+    return len(value.shape) <= MAX_RANK and np.prod(known or [1]) < MAX_ELEMENTS
 
 
 def draw_graph(seed):
@@ -126,7 +126,7 @@ def settle_ends(graph, ends, sets):
             continue
         scale = max(1.0, *(np.abs(a).max(initial=0) for a, _ in answers))
         change = max(np.abs(a - b).max(initial=0) for a, b in answers) / scale
-        if change > MOST_CHANGE:
+        if change > MAX_CHANGE:
             continue
         if scale > 1:
             end = graph.op("Mul", [end, graph.scalar(1 / scale)], end.shape)

@@ -108,12 +108,12 @@ def is_batched(shape):
     return len(shape) >= 2 and shape[0] == BATCH and BATCH not in shape[1:]
 
 
-def has_extent(least):
-    return lambda shape: any(e != BATCH and e >= least for e in shape)
+def has_extent(low):
+    return lambda shape: any(e != BATCH and e >= low for e in shape)
 
 
-def draw_axis(graph, shape, least=1):
-    axes = [i for i, e in enumerate(shape) if e != BATCH and e >= least]
+def draw_axis(graph, shape, low=1):
+    axes = [i for i, e in enumerate(shape) if e != BATCH and e >= low]
     return graph.draw.choice(axes)
 
 

@@ -74,9 +74,9 @@ def test_operators():
 
 def test_several_results():
     x = torch.tensor([[1.0, 5.0], [7.0, 3.0]])
-    most = x.max(dim=1)
-    near(most.values, [5, 7])
-    assert most.indices.tolist() == [1, 0]
+    high = x.max(dim=1)
+    near(high.values, [5, 7])
+    assert high.indices.tolist() == [1, 0]
     values, indices = torch.topk(x, 1)
     near(values, [[5], [7]])
     near(x.max(), 7)

@@ -65,15 +65,15 @@ for cut in range(0, len(whole), 97):
 import torch
 
 pool = object.__new__(torch.nn.modules.pooling.AdaptiveAvgPool2d)
-most = object.__new__(torch.nn.modules.pooling.AdaptiveMaxPool1d)
+high = object.__new__(torch.nn.modules.pooling.AdaptiveMaxPool1d)
 wider = object.__new__(torch.nn.modules.upsampling.Upsample)
 pool.__dict__.update(output_size=(None, 1))
-most.__dict__.update(output_size=2, return_indices=True)
+high.__dict__.update(output_size=2, return_indices=True)
 wider.__dict__.update(size=None, scale_factor=2.0, mode="nearest", align_corners=None,
                       recompute_scale_factor=None)
 x = torch.tensor([[[[1.0, 3.0], [5.0, -7.0]]]])
 assert pool(x).tolist() == [[[[2.0], [-1.0]]]]
-values, places = most(torch.tensor([[[1.0, 9.0, 4.0, 5.0]]]))
+values, places = high(torch.tensor([[[1.0, 9.0, 4.0, 5.0]]]))
 assert values.tolist() == [[[9.0, 5.0]]] and places.tolist() == [[[1, 3]]]
 assert wider(torch.tensor([[[1.0, 2.0]]])).tolist() == [[[1.0, 1.0, 2.0, 2.0]]]
 

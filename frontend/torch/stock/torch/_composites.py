@@ -243,7 +243,7 @@ def _tensors(a, b):
     return a.to(torch.float64), b.to(torch.float64), (one + other).dtype
 
 
-def _most(x):
+def _greatest(x):
     """The maximum of integers as a number of the run; 0 of none."""
     return torch.max(x).clamp(min=0).item() if x.numel() > 0 else 0
 
@@ -253,7 +253,7 @@ def special_zeta(self, other):
     whole = q == torch.floor(q)
     low = torch.ceil(torch.where((q < 0) & ~whole, -q, 0)).to(torch.int64)
     total = torch.zeros_like(s + q)
-    for k in range(_most(low)):
+    for k in range(_greatest(low)):
         total = total + torch.where(k < low, (q + k) ** -s, 0)
     total = total + _zeta(s, q + low)
     total = torch.where((q <= 0) & (s != torch.floor(s)), float("nan"), total)
@@ -284,7 +284,7 @@ def _recur(x, n, first, step):
     """1 and `first` at degrees 0 and 1, then step(k, before, last); 0 below degree 0."""
     before, last = torch.ones_like(x + n), first + torch.zeros_like(n)
     out = torch.where(n == 0, before, last)
-    for at in range(_most(n.to(torch.int64) - 1)):
+    for at in range(_greatest(n.to(torch.int64) - 1)):
         k = at + 2
         now = step(k, before, last)
         out = torch.where(n >= k, now, out)
@@ -425,20 +425,20 @@ def pdist(self, p=2.0):
 
 # ---- counts ----
 
-def _edges(x, bins, least, most):
+def _edges(x, bins, lowest, high):
     """bins + 1 numbers from least to most, tensors of one element, as linspace has them."""
     at = torch.arange(bins + 1).to(x.dtype)
-    step = (most - least) / bins
-    return torch.where(at < (bins + 1) // 2, least + step * at, most - step * (bins - at))
+    step = (high - lowest) / bins
+    return torch.where(at < (bins + 1) // 2, lowest + step * at, high - step * (bins - at))
 
 
 def _range_of(x):
     """The ends of the values, a little apart where they are all the same."""
     if x.numel() == 0:
         return x.new_zeros([]), x.new_ones([])
-    least, most = torch.min(x), torch.max(x)
-    apart = (least == most).to(x.dtype) / 2
-    return least - apart, most + apart
+    lowest, high = torch.min(x), torch.max(x)
+    apart = (lowest == high).to(x.dtype) / 2
+    return lowest - apart, high + apart
 
 
 def _count(x, edges, weight, density):
@@ -469,10 +469,10 @@ def histogramdd(self, bins, range=None, weight=None, density=False):
     edges = []
     for axis, count in enumerate(bins):
         if range is None:
-            least, most = _range_of(x[:, axis])
+            lowest, high = _range_of(x[:, axis])
         else:
-            least, most = (x.new_full([], range[2 * axis + end]) for end in (0, 1))
-        edges.append(_edges(x, count, least, most))
+            lowest, high = (x.new_full([], range[2 * axis + end]) for end in (0, 1))
+        edges.append(_edges(x, count, lowest, high))
     return _count(x, edges, weight, density), edges
 
 

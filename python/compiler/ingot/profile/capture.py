@@ -66,8 +66,8 @@ class Context:
 
     def _tell_failures(self, graph, outcomes):
         for spec, outcome in outcomes.items():
-            if outcome.error and (graph.number, spec) not in self.running.told:
-                self.running.told.add((graph.number, spec))
+            if outcome.error and (graph.number, spec) not in self.running.reported:
+                self.running.reported.add((graph.number, spec))
                 log.warning("%s: graph #%d on %s: %s", self.running.name, graph.number,
                             spec, outcome.error)
 

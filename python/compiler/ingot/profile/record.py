@@ -109,7 +109,7 @@ class Recorder:
 
     def __init__(self, name):
         self.name, self.groups, self.discarded = name, {}, 0
-        self.graphs, self.told = [], set()
+        self.graphs, self.reported = [], set()
         self._segments, self._begin, self.was_compiled = [], None, False
 
     @property
