@@ -319,12 +319,22 @@ static const char *module_of(ig_arena *arena, const ig_json *node) {
     return size ? ig_arena_printf(arena, "%.*s", (int)size, path + 1) : NULL;
 }
 
+/* A scope is of a graph; the names of a graph in a graph have a prefix that ends in a
+ * slash, and only theirs. */
+static void check_scope(const ig_pt2_scope *scope) {
+    size_t size = strlen(scope->prefix);
+    assert(scope->graph && scope->eval && "a scope is of a graph");
+    assert((scope->depth > 0) == (size > 0 && scope->prefix[size - 1] == '/') &&
+           "names of inner graphs are apart");
+    (void)size;
+}
+
 ig_status ig_pt2_nodes(ig_pt2_scope *scope) {
     const ig_json *nodes = ig_json_get(scope->graph, "nodes");
     ig_ts_eval *eval = scope->eval;
     ig_ts_frame *frame = eval->frame;
     const char *node_before = frame->node, *module_before = frame->module;
-    assert(scope->graph && "a scope is of a graph");
+    check_scope(scope);
     if (scope->depth > (uint64_t)eval->context->limits.graph_depth) {
         return ig_ts_error_limit(eval, IG_LIMIT_graph_depth, "graphs in graphs");
     }

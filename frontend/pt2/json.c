@@ -4,6 +4,7 @@
 
 #include "base/writer.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -78,6 +79,19 @@ static bool copy_text(copier *c, const char *text, size_t size, ig_str *out) {
     return true;
 }
 
+/* Only an object has keys, one an item; texts end with a zero. */
+static void check_value(const ig_json *value) {
+    bool is_list = value->kind == IG_JSON_ARRAY || value->kind == IG_JSON_OBJECT;
+    assert((!is_list || value->as.list.items) && "a list has room for its items");
+    assert((!is_list ||
+            (value->as.list.keys != NULL) == (value->kind == IG_JSON_OBJECT)) &&
+           "an object has keys, an array none");
+    assert(
+        (value->kind != IG_JSON_STRING || !value->as.text.data[value->as.text.size]) &&
+        "a text ends with a zero");
+    (void)is_list;
+}
+
 static bool copy_array(copier *c, json_t *from, ig_json *to) {
     size_t count = json_array_size(from);
     ig_json *items = ig_arena_try_alloc(c->arena, (count + 1) * sizeof *items);
@@ -116,7 +130,20 @@ static bool copy_container(copier *c, json_t *from, ig_json *to) {
     bool is_copied = to->kind == IG_JSON_ARRAY ? copy_array(c, from, to)
                                                : copy_object(c, from, to);
     c->depth_left++;
+    if (is_copied) {
+        check_value(to);
+    }
     return is_copied;
+}
+
+static bool copy_string(copier *c, json_t *from, ig_json *to) {
+    to->kind = IG_JSON_STRING;
+    if (!copy_text(c, json_string_value(from), json_string_length(from),
+                   &to->as.text)) {
+        return false;
+    }
+    check_value(to);
+    return true;
 }
 
 static bool copy_value(copier *c, json_t *from, ig_json *to) {
@@ -126,9 +153,7 @@ static bool copy_value(copier *c, json_t *from, ig_json *to) {
     case JSON_ARRAY:
         return copy_container(c, from, to);
     case JSON_STRING:
-        to->kind = IG_JSON_STRING;
-        return copy_text(c, json_string_value(from), json_string_length(from),
-                         &to->as.text);
+        return copy_string(c, from, to);
     case JSON_INTEGER:
         to->kind = IG_JSON_INT;
         to->as.i = json_integer_value(from);

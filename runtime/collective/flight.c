@@ -4,7 +4,22 @@
 #include "base/checked.h"
 #include "base/status.h"
 
+#include <assert.h>
 #include <stdlib.h>
+
+/* A flight is found by its number, which is one of the group's last; its parts are in
+ * its room, and what has come is in its box. */
+static void check_flight(const ig_group *group, const ig_flight *flight) {
+    assert(flight == &group->flights[flight->number % IG_FLIGHTS] &&
+           "a flight is found by its number");
+    assert(
+        (!flight->is_open || group->flight_count - flight->number - 1 < IG_FLIGHTS) &&
+        "an open flight is one of the last");
+    assert(flight->pieces <= flight->room && "a flight has room for its pieces");
+    assert((!flight->is_there || flight->box) && "received parts are in the box");
+    (void)group;
+    (void)flight;
+}
 
 static ig_status fail_memory(ig_group *group, ig_collective what) {
     return ig_group_error(group, IG_LIMIT, "%s: no memory for an exchange under way",
@@ -49,6 +64,7 @@ ig_status ig_flight_open(ig_group *group, ig_collective what, uint32_t pieces,
     flight->what = what;
     flight->pieces = pieces;
     flight->number = group->flight_count;
+    check_flight(group, flight);
     *out = flight;
     return IG_OK;
 }
@@ -96,6 +112,7 @@ ig_status ig_flight_exchange(ig_group *group, ig_flight *flight) {
     ig_parcels all = { pieces, flight->send, group->receive };
     IG_TRY(group->transport->exchange(group, flight->what, &all));
     flight->is_there = true;
+    check_flight(group, flight);
     return IG_OK;
 }
 
@@ -121,6 +138,7 @@ ig_status ig_flight_start(ig_group *group, ig_flight *flight) {
     flight->is_open = true;
     flight->is_there = false;
     group->flight_count++;
+    check_flight(group, flight);
     return note_status(group, transport->start ? transport->start(group, flight)
                                                : ig_flight_exchange(group, flight));
 }
@@ -152,6 +170,7 @@ ig_status ig_flight_wait(ig_group *group, ig_flight *flight,
 
 ig_status ig_flight_end(ig_group *group, ig_flight *flight) {
     const ig_transport *transport = group->transport;
+    check_flight(group, flight);
     flight->is_open = false;
     return note_status(group, transport->end ? transport->end(group, flight) : IG_OK);
 }

@@ -6,6 +6,7 @@
 #include "runtime/collective/env.h"
 #include "runtime/collective/flight.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -151,6 +152,16 @@ void ig_group_close(ig_group *group) {
 
 /* ---- parcels ---- */
 
+/* The group has room for parts to and from each rank, as much of the one as of the
+ * other, or none. */
+static void check_room(const ig_group *group) {
+    assert((group->room == 0 || (group->send && group->receive)) &&
+           "there are parts where there is room");
+    assert((!group->send || group->send != group->receive) &&
+           "sent and received parts are apart");
+    (void)group;
+}
+
 ig_status ig_group_reserve(ig_group *group, ig_collective what, uint32_t pieces) {
     if (pieces <= group->room) {
         return IG_OK;
@@ -166,6 +177,7 @@ ig_status ig_group_reserve(ig_group *group, ig_collective what, uint32_t pieces)
                               ig_collective_names[what], count);
     }
     group->room = pieces;
+    check_room(group);
     return IG_OK;
 }
 
@@ -220,6 +232,7 @@ static ig_status exchange_parts(ig_group *group, ig_collective what,
         return ig_group_error(group, IG_INVALID, "%s: the group has failed before",
                               ig_collective_names[what]);
     }
+    check_room(group);
     ig_status status = group->transport->exchange(group, what, all);
     group->has_failed = status != IG_OK;
     return status;

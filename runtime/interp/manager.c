@@ -4,6 +4,7 @@
 
 #include "base/sized.h"
 
+#include <assert.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,18 @@
 #include <time.h>
 
 enum { DEFAULT_COUNT = 2, COUNT_MAX = 64 };
+
+/* Each interpreter knows its manager and its index; the one given back last is one of
+ * them. */
+static void check_manager(const ig_interp_manager *manager) {
+    assert(manager->last < manager->count && "the last one given back is one of ours");
+    for (uint32_t i = 0; i < manager->count; i++) {
+        assert(manager->interps[i]->manager == manager &&
+               "interpreters know their manager");
+        assert(manager->interps[i]->index == i && "interpreters know their index");
+    }
+    (void)manager;
+}
 
 /* ---- life cycle ---- */
 
@@ -79,6 +92,7 @@ static ig_status add_interp(ig_interp_manager *manager, const ig_interp_call *ho
     interp->index = manager->count;
     interp->is_taken = false;
     manager->interps[manager->count++] = interp;
+    check_manager(manager);
     return configure_interp(interp, how, options);
 }
 
@@ -219,6 +233,7 @@ void ig_interp_release(ig_interp *interp) {
     (void)pthread_mutex_lock(&manager->lock);
     interp->is_taken = false;
     manager->last = interp->index;
+    check_manager(manager);
     (void)pthread_cond_broadcast(&manager->given_back); /* some wait for one of them */
     (void)pthread_mutex_unlock(&manager->lock);
 }

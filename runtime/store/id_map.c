@@ -41,6 +41,20 @@ struct ig_id_map {
     int64_t released; /* a time; -1: none yet */
 };
 
+/* As many rows are taken as there are ids, all rows below the first word that may have
+ * a free one among them. */
+static void check_rows(const ig_id_map *map) {
+    size_t taken = 0;
+    for (size_t i = 0; i < (map->row_count + 63) / 64; i++) {
+        assert((i >= map->first_free_word || map->taken[i] == UINT64_MAX) &&
+               "rows below the first free word are taken");
+        taken += (size_t)__builtin_popcountll(map->taken[i]);
+    }
+    assert(taken == map->count && "an id has a row of its own");
+    assert(map->count <= map->row_count && "there are no more ids than rows");
+    (void)taken;
+}
+
 /* ---- life cycle ---- */
 
 static uint64_t power_of_two_from(uint64_t number) {
@@ -276,6 +290,7 @@ static size_t transform_block(ig_id_map *map, ig_id_batch *batch, const int64_t 
         }
     }
     map->random = random;
+    check_rows(map);
     return i;
 }
 
@@ -398,6 +413,7 @@ void ig_id_map_forget(ig_id_map *map, const ig_id_row *gone, size_t count) {
             clear_slot(map, s);
         }
     }
+    check_rows(map);
 }
 
 void ig_id_map_halve_times(ig_id_map *map) {

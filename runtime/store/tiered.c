@@ -8,6 +8,7 @@
  */
 #include "runtime/store/registry.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <search.h>
 #include <stdlib.h>
@@ -78,6 +79,20 @@ static ig_status report_memory(const ig_store_call *call) {
 
 /* ---- cells in memory ---- */
 
+/* Cells are in one list from the newest to the oldest use; with none both its ends are
+ * NULL.  A cell of the list is its neighbours' neighbour. */
+static void check_cells(const tiered *t) {
+    assert((t->count > 0) == (t->newest != NULL) &&
+           "a list has as many cells as counted");
+    assert((t->newest != NULL) == (t->oldest != NULL) &&
+           "a list has both ends or none");
+    assert((!t->newest || !t->newest->newer) && "nothing is newer than the newest");
+    assert((!t->oldest || !t->oldest->older) && "nothing is older than the oldest");
+    assert((!t->newest || !t->newest->older || t->newest->older->newer == t->newest) &&
+           "neighbours name each other");
+    (void)t;
+}
+
 static void unlink_cell(tiered *t, held_cell *e) {
     *(e->newer ? &e->newer->older : &t->newest) = e->older;
     *(e->older ? &e->older->newer : &t->oldest) = e->newer;
@@ -93,12 +108,14 @@ static void link_newest(tiered *t, held_cell *e) {
 static void use_cell(tiered *t, held_cell *e) {
     unlink_cell(t, e);
     link_newest(t, e);
+    check_cells(t);
 }
 
 static void drop_cell(tiered *t, held_cell *e) {
     (void)tdelete(e, &t->tree, compare_cells);
     unlink_cell(t, e);
     t->count--;
+    check_cells(t);
     free(e->data);
     free(e);
 }
@@ -148,6 +165,7 @@ static held_cell *make_cell(tiered *t, held_cell key) {
     }
     link_newest(t, made);
     t->count++;
+    check_cells(t);
     return made;
 }
 

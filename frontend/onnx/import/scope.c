@@ -2,7 +2,26 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/onnx/import/import.h"
 
+#include <assert.h>
 #include <string.h>
+
+/* A scope is of the same import as the one around it, and has opset versions. */
+static void check_scope(const ig_onnx_scope *scope) {
+    assert(scope->import && scope->opsets && "a scope is of an import");
+    assert((!scope->outer || scope->outer->import == scope->import) &&
+           "scopes in one another are of one import");
+    (void)scope;
+}
+
+/* A name has a value, or is poisoned: readers then say nothing once more. */
+static void check_name(const ig_onnx_name *name) {
+    assert(name->is_poisoned == (name->value == NULL) &&
+           "a name without value is poisoned");
+    assert((!name->value || name->value->type) && "a value has a type");
+    assert((!name->either || name->ranks_differ) &&
+           "two ranks have one value for both");
+    (void)name;
+}
 
 void ig_onnx_scope_init(ig_onnx_scope *scope, ig_onnx_import *import,
                         ig_onnx_scope *outer, const char *label) {
@@ -14,6 +33,7 @@ void ig_onnx_scope_init(ig_onnx_scope *scope, ig_onnx_import *import,
                               .builder = outer ? outer->builder : NULL };
     ig_map_init(&scope->names, import->arena);
     ig_map_init(&scope->outputs, import->arena);
+    check_scope(scope);
 }
 
 static const char *origin_of(ig_onnx_import *import, const ig_onnx_name *name) {
@@ -35,6 +55,8 @@ void ig_onnx_define(ig_onnx_scope *scope, const char *name, const ig_onnx_name *
     ig_onnx_name *entry = IG_NEW(import->arena, ig_onnx_name);
     *entry = *what;
     entry->is_poisoned = !what->value;
+    check_scope(scope);
+    check_name(entry);
     ig_map_set(&scope->names, ig_str_of(name), entry);
     const ig_onnx_options *options = import->options;
     if (options && options->named && what->value && !scope->outer && !scope->call) {

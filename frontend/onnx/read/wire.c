@@ -13,6 +13,7 @@
 #include "base/writer.h"
 #include "frontend/onnx/read/onnx.pb-c.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { MAX_FIELDS = 24, LENGTH_BYTES = 5, MESSAGES_PER_GRAPH = 4 };
@@ -279,6 +280,20 @@ static void put_length(ig_writer *out, size_t at, size_t value) {
     }
 }
 
+/* Frames are as deep as allowed; each message ends in the one around it, in the file,
+ * and its content begins behind that one's in the skeleton. */
+static void check_walk(const walk *w) {
+    assert(w->depth > 0 && w->depth <= w->depth_limit && "frames are in their array");
+    const frame *f = &w->frames[w->depth - 1], *outer = w->depth > 1 ? f - 1 : f;
+    assert(f->start <= f->end && f->end <= outer->end &&
+           "a message is in its outer one");
+    assert(f->content >= outer->content && f->content <= w->out.size &&
+           "a message's content is in the skeleton");
+    assert(w->graph_depth <= w->depth && "a graph is a message");
+    (void)f;
+    (void)outer;
+}
+
 static ig_status open_message(walk *w, const ProtobufCMessageDescriptor *type,
                               const item *it) {
     if (type == &onnx__graph_proto__descriptor &&
@@ -297,6 +312,7 @@ static ig_status open_message(walk *w, const ProtobufCMessageDescriptor *type,
     f->end = it->end;
     f->field = type->n_fields;
     f->content = w->out.size;
+    check_walk(w);
     if (type == &onnx__tensor_proto__descriptor) {
         ig_onnx_payload record = { .first = w->wire->chunks.count,
                                    .offset = (size_t)(it->payload - w->begin) };
@@ -321,6 +337,7 @@ static void put_record(walk *w) {
 
 static ig_status close_message(walk *w) {
     frame *f = &w->frames[w->depth - 1];
+    check_walk(w);
     if (f->type == &onnx__tensor_proto__descriptor) {
         put_record(w);
     }

@@ -32,6 +32,22 @@ struct ig_python_open {
     uint32_t calls;
 };
 
+/* Branches and attempts are of calls that are open; an attempt takes no more choices
+ * than it has. */
+static void check_branching(const ig_ts_eval *eval) {
+    const struct ig_python_branching *now = eval->python->branching;
+    assert((!now->open || now->open->calls <= eval->python->calls) &&
+           "an open branch is in an open call");
+    assert((!now->open || !now->open->outer ||
+            now->open->outer->calls <= now->open->calls) &&
+           "a branch in another is in its call, or in one that it makes");
+    assert((!now->attempt || now->attempt->next <= now->attempt->count) &&
+           "a choice is one of those made");
+    assert((!now->attempt || now->attempt->calls <= eval->python->calls) &&
+           "an attempt is in an open call");
+    (void)now;
+}
+
 static ig_ts_point *make_point(ig_ts_eval *eval, const ig_ast *node, uint32_t level) {
     ig_ts_point *point = IG_NEW(eval->arena, ig_ts_point);
     *point = (ig_ts_point){ .module = eval->frame->scope->module->name,
@@ -50,6 +66,7 @@ static ig_status branch_at(ig_ts_eval *eval, const ig_ts_point *point,
     ig_python_open open = { now->open, point, eval->python->calls };
     now->open = &open;
     eval->point = point;
+    check_branching(eval);
     ig_status status = ig_ts_branch(eval, condition, yes, no, user);
     now->open = open.outer;
     return status;
@@ -175,6 +192,7 @@ ig_status ig_python_attempt_run(ig_ts_eval *eval, ig_python_attempt *attempt) {
     attempt->catches = ig_ts_split_find(eval, attempt->module, attempt->node, true) !=
                        NULL;
     now->attempt = attempt;
+    check_branching(eval);
     if (attempt->catches) {
         ig_ts_level_start(eval, &level);
     }
@@ -198,6 +216,7 @@ ig_status ig_python_attempt_run(ig_ts_eval *eval, ig_python_attempt *attempt) {
     eval->depth = depth;
     eval->python->calls = attempt->calls;
     now->open = attempt->open;
+    check_branching(eval);
     return go_to_the_end(eval, &s, point, &condition);
 }
 
@@ -243,6 +262,7 @@ static ig_status take_apart(ig_ts_eval *eval, const ig_ast *node,
     }
     if (of && of->next < of->count) {
         *out_choice = of->choices[of->next++];
+        check_branching(eval);
         return IG_OK;
     }
     bool fits = of && of->calls + split->level == eval->python->calls && has_way(eval);

@@ -12,6 +12,22 @@
 
 /* ---- bases ---- */
 
+/* A class comes first in its order, and no class stands in it twice. */
+static void check_order(const ig_python_class *class) {
+    assert(class->order_count > 0 && class->order[0] == class && "a class comes first");
+    for (size_t i = 1; i < class->order_count; i++) {
+        assert(class->order[i] != class->order[i - 1] && class->order[i] != class &&
+               "an order holds a class once");
+    }
+}
+
+static void begin_order(ig_ts_eval *eval, ig_python_class *class) {
+    class->order = IG_NEW_ARRAY(eval->arena, const ig_python_class *, 1);
+    class->order[0] = class;
+    class->order_count = 1;
+    check_order(class);
+}
+
 bool ig_python_derives(const ig_python_class *class, const ig_python_class *from) {
     for (size_t i = 0; i < class->order_count; i++) {
         if (class->order[i] == from) {
@@ -93,6 +109,7 @@ static ig_status read_bases(ig_ts_eval *eval, ig_python_class *class) {
     }
     class->order = list.items;
     class->order_count = list.count;
+    check_order(class);
     return IG_OK;
 }
 
@@ -237,9 +254,7 @@ ig_status ig_python_class_of(ig_ts_eval *eval, const ig_ast *node, ig_ts_value *
     ig_python_class *class = open_class(eval, module, node->as.class->name,
                                         &node->as.class->body);
     class->node = node;
-    class->order = IG_NEW_ARRAY(eval->arena, const ig_python_class *, 1);
-    class->order[0] = class;
-    class->order_count = 1;
+    begin_order(eval, class);
     ig_map_set_id(things, IG_MAP_PTR(node), &class->thing);
     *out = ig_python_value(&class->thing);
     if (node->as.class->keyword_count) {
@@ -265,9 +280,7 @@ ig_python_class *ig_python_tuple_class(ig_ts_eval *eval, const char *name,
         items[i].name = ig_python_intern(eval, fields[i]);
     }
     class->kind = IG_PYTHON_NAMED_TUPLE;
-    class->order = IG_NEW_ARRAY(eval->arena, const ig_python_class *, 1);
-    class->order[0] = class;
-    class->order_count = 1;
+    begin_order(eval, class);
     class->class = make_class(eval, class);
     class->class->attributes = (ig_field_list){ items, count };
     return class;
@@ -284,9 +297,7 @@ static ig_status graph_module_class(ig_ts_eval *eval, ig_python_module *module,
     ig_python_class *class = open_class(eval, module, "GraphModule", &module->body);
     class->kind = IG_PYTHON_NN_MODULE;
     class->external = "torch.nn.Module";
-    class->order = IG_NEW_ARRAY(eval->arena, const ig_python_class *, 1);
-    class->order[0] = class;
-    class->order_count = 1;
+    begin_order(eval, class);
     class->class = make_class(eval, class);
     ig_map_set_id(&eval->python->things, IG_MAP_PTR(module), &class->thing);
     *out_class = class->class;

@@ -3,6 +3,7 @@
 #include "runtime/interp/wire/wire.h"
 
 #include <linux/memfd.h>
+#include <assert.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,13 @@
 enum { FIRST_ROOM = 1 << 16, TENSOR_ALIGN = 64, NUMBER_ALIGN = 8, DEPTH_MAX = 256 };
 
 /* ---- memory ---- */
+
+/* The message is in the mapped memory; the room is that of the mapping. */
+static void check_wire(const ig_wire *wire) {
+    assert((wire->data != NULL) == (wire->room > 0) && "room is mapped");
+    assert(wire->size <= wire->room && "the message is in its room");
+    (void)wire;
+}
 
 int ig_wire_open(void) {
     int file = (int)syscall(SYS_memfd_create, "ingot-interp-wire",
@@ -70,6 +78,7 @@ static char *grow_message(ig_wire *wire, size_t bytes) {
     }
     char *at = wire->data + wire->size;
     wire->size = wanted;
+    check_wire(wire);
     return at;
 }
 
@@ -82,6 +91,7 @@ static void align_to(ig_wire *wire, size_t alignment) {
 void ig_wire_begin(ig_wire *wire) {
     wire->size = 0;
     wire->has_failed = false;
+    check_wire(wire);
 }
 
 static void put_bytes(ig_wire *wire, const void *bytes, size_t size) {
