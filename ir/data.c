@@ -19,7 +19,7 @@ static ig_status read_type(const ig_type *type, ig_context *context, ig_tensor *
     }
     if (type->rank > IG_TENSOR_RANK || !ig_type_is_static(type)) {
         return fail_read(context, IG_INVALID,
-                         "a constant's extents are not known numbers");
+                         "the extents of a constant are not known");
     }
     out->kind = type->kind == IG_TABLE ? IG_TABLE : IG_TENSOR;
     out->dtype = (ig_dtype)type->dtype;

@@ -104,10 +104,10 @@ static ig_status measure_file(const ig_image_codec *codec, const ig_image_file *
                              (long long)out->width, (long long)out->height);
     }
     if (!ig_mul_i64(out->height, out->width, &pixels) || pixels > IG_IMAGE_PIXELS_MAX) {
-        return ig_image_fail(
-            file, IG_LIMIT, "%lld x %lld pixels are more than %lld, the most there are",
-            (long long)out->width, (long long)out->height,
-            (long long)IG_IMAGE_PIXELS_MAX);
+        return ig_image_fail(file, IG_LIMIT,
+                             "%lld x %lld pixels, at most %lld are read",
+                             (long long)out->width, (long long)out->height,
+                             (long long)IG_IMAGE_PIXELS_MAX);
     }
     return IG_OK;
 }

@@ -180,9 +180,10 @@ static ig_status measure_tiff(const ig_image_file *file,
         return report_damage(&s, "it has no extents");
     }
     if (orientation > 4 && orientation <= LEFT_BOTTOM) {
-        return ig_image_fail(file, IG_UNSUPPORTED,
-                             "rows that stand upright (orientation %u) are not read",
-                             orientation);
+        return ig_image_fail(
+            file, IG_UNSUPPORTED,
+            "images of orientation %u (turned by 90 degrees) are not read",
+            orientation);
     }
     *out_extents = (ig_image_extents){ .height = height, .width = width };
     return IG_OK;

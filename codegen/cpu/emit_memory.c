@@ -148,7 +148,7 @@ static ig_status load_argument(ig_cpu_emitter *e, const ig_op *op, LLVMValueRef 
     int64_t number = argument_number(e, op->operands[0].value);
     if (number < 0) {
         return ig_cpu_fail(e, IG_INTERNAL, op,
-                           "operand 0 is no argument of the kernel");
+                           "operand 0 is not an argument of the kernel");
     }
     LLVMTypeRef type = ig_cpu_type(e, op->results[0].type);
     LLVMValueRef index = LLVMBuildAdd(e->builder, ig_cpu_operand(e, op, 1),

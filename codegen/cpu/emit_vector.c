@@ -119,7 +119,7 @@ ig_status ig_cpu_emit_hreduce(ig_cpu_emitter *e, const ig_op *op) {
     }
     if ((lanes & (lanes - 1)) != 0) {
         return ig_cpu_fail(e, IG_INTERNAL, op,
-                           "the number of lanes is no power of two");
+                           "the number of lanes is not a power of two");
     }
     const ig_cpu_row *combine = &ig_cpu_rows[combine_codes[how]];
     ig_dtype dtype = ig_cpu_operand_dtype(op, 0);

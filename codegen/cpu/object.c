@@ -36,14 +36,15 @@ static const char *string_at(const ig_object *object, const Elf64_Shdr *table,
 static ig_status read_header(ig_object *object, Elf64_Ehdr *header) {
     const char *bytes = ig_object_span(object, 0, sizeof(*header));
     if (!bytes) {
-        return ig_object_report(object, "it is no ELF file", NULL);
+        return ig_object_report(object, "it is not an ELF file", NULL);
     }
     memcpy(header, bytes, sizeof(*header));
     if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
         header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_type != ET_REL ||
         (header->e_machine != EM_X86_64 && header->e_machine != EM_AARCH64) ||
         header->e_shentsize != sizeof(Elf64_Shdr)) {
-        return ig_object_report(object, "it is no relocatable ELF file of a CPU", NULL);
+        return ig_object_report(object, "it is not a relocatable ELF file of a CPU",
+                                NULL);
     }
     return IG_OK;
 }

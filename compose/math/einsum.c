@@ -188,7 +188,7 @@ static bool read_output(equation *e, const char *at, const char *end) {
             at += 2;
         } else if (*at != ' ') {
             return fail_equation(
-                e, "a subscript of the output stands in no operand, or twice");
+                e, "a subscript of the output is in no operand, or given twice");
         }
     }
     return true;

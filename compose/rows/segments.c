@@ -6,8 +6,7 @@
 /* The extent of a vector; reports others. */
 static bool read_extent(ig_expr *e, const ig_value *x, ig_dim *out_extent) {
     if (x && x->type->rank == 0) {
-        ig_expr_fail(e, IG_INVALID,
-                     "a tensor of rank 0 stands where a vector is expected");
+        ig_expr_fail(e, IG_INVALID, "expected a vector, got a tensor of rank 0");
     }
     if (!x || x->type->rank == 0) {
         return false;

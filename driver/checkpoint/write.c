@@ -366,7 +366,7 @@ static ig_status take_tensors(writing *w) {
         if (!s->dtype) {
             return ig_error(&w->context->diag, IG_UNSUPPORTED,
                             &(ig_location){ .file = w->folder },
-                            "'%s' is no tensor of a type that torch has", s->path);
+                            "'%s' is not a tensor of a type that torch has", s->path);
         }
         for (char *at = (char *)(uintptr_t)s->name; *at; at++) {
             *at = *at == '/' ? '.' : *at;

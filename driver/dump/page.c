@@ -124,7 +124,7 @@ static ig_status put_profile(page_call *call) {
     if (!steps || steps->kind != IG_JSON_ARRAY) {
         return ig_error_hint(&call->module->context->diag, IG_INVALID, &where,
                              "ingot profile MODEL --json writes one",
-                             "this is no profile: it has no list of steps");
+                             "this is not a profile: it has no list of steps");
     }
     ig_put(&call->data, ",\n\"profile\": [");
     for (size_t i = 0; i < ig_json_count(steps); i++) {

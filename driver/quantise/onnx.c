@@ -65,7 +65,7 @@ static ig_status write_model(void *arguments) {
     ig_location where = { .file = call->path };
     if (!q->options.only_onnx || strcmp(ig_model_format(call->path), "onnx") != 0) {
         return ig_error(&q->context->diag, IG_UNSUPPORTED, &where,
-                        "what was quantised cannot be written as ONNX (only_onnx)");
+                        "the quantised model cannot be written as ONNX (only_onnx)");
     }
     ig_onnx_rounding *roundings = IG_NEW_ARRAY(&q->arena, ig_onnx_rounding, count);
     for (size_t i = 0; i < count; i++) {

@@ -135,8 +135,7 @@ static ig_status read_entry(const plan_reader *r, size_t table, const ig_json *e
                ? IG_OK
                : ig_error(
                      &r->context->diag, IG_INVALID, r->where,
-                     "plan: table '%s': shards of '%s' lie on ranks in their order "
-                     "(0, 1, …), within one host where the type says so",
+                     "plan: table '%s': shards of '%s' are on ranks in their order (0, 1, …), within one host where the type says so",
                      name, shard_type_names[place->option->type]);
 }
 

@@ -53,7 +53,7 @@ static ig_status refuse_table(const store_call *call, ig_status status,
                               const char *table, const char *why) {
     ig_location where = { .file = call->module->path };
     return ig_error(&call->module->context->diag, status, &where,
-                    "table '%s' cannot lie in a store: %s", table, why);
+                    "table '%s' cannot be in a store: %s", table, why);
 }
 
 static ig_status run_passes(const store_call *call, ig_module *module,
@@ -374,7 +374,7 @@ static ig_status split_module(void *arguments) {
     store_call *call = arguments;
     if (call->name_count == 0) {
         return ig_error(&call->module->context->diag, IG_INVALID, NULL,
-                        "no table is named that is to lie in a store");
+                        "no table to be in a store is named");
     }
     IG_TRY(ig_stored_open_weights(call->module, &call->is_open));
     IG_TRY(run_passes(call, call->module, ig_pipeline_clean));

@@ -120,11 +120,10 @@ static ig_status check_url(void *arguments) {
     const char *rest = url ? strstr(url, "://") : NULL;
     return rest && rest != url
                ? IG_OK
-               : ig_error_hint(&file->context->diag, IG_INVALID, NULL,
-                               "lmdb:///var/lib/rows.mdb",
-                               "table '%s' cannot lie in a store: a store's URL is "
-                               "TYPE://…",
-                               file->places->table);
+               : ig_error_hint(
+                     &file->context->diag, IG_INVALID, NULL, "lmdb:///var/lib/rows.mdb",
+                     "table '%s' cannot be in a store: a store's URL is TYPE://…",
+                     file->places->table);
 }
 
 ig_status ig_compile_stored(ig_module *module, const ig_stored_place *places,

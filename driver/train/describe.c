@@ -111,9 +111,10 @@ static ig_status read_about(void *arguments) {
         return ig_error(&call->context->diag, status, &where, "%s", why);
     }
     if (!ig_container_find(&container, IG_ENTRY_ABOUT, &text)) {
-        return ig_error(&call->context->diag, IG_INVALID, &where,
-                        "it does not say what it trains; write it again with 'ingot "
-                        "train -o'");
+        return ig_error(
+            &call->context->diag, IG_INVALID, &where,
+            "its description of training is missing; write it again with 'ingot "
+            "train -o'");
     }
     call->text = ig_arena_copy(&ig_driver_of(call->context)->arena, text.data,
                                text.size);

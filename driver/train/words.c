@@ -186,7 +186,7 @@ ig_status ig_train_read_group(ig_diag *diag, ig_arena *arena, const char *text,
     ig_decay decay;
     if (!equal || equal == w.text ||
         !read_rule(copy_text(arena, rule, size), &known, &decay)) {
-        return ig_error_hint(diag, IG_INVALID, NULL, hint, "'%s' is no optimizer",
+        return ig_error_hint(diag, IG_INVALID, NULL, hint, "'%s' is not an optimizer",
                              w.text);
     }
     *out =

@@ -125,7 +125,7 @@ static ig_status read_descr(npy_reader *r) {
 
 static ig_status read_shape(npy_reader *r) {
     if (!accept_word(r, "(")) {
-        return report_damage(r, "its shape is no tuple");
+        return report_damage(r, "its shape is not a tuple");
     }
     while (!accept_word(r, ")")) {
         size_t length = 0;
@@ -172,7 +172,7 @@ static ig_status read_key(npy_reader *r) {
 
 static ig_status read_header(npy_reader *r) {
     if (!accept_word(r, "{")) {
-        return report_damage(r, "its header is no dict");
+        return report_damage(r, "its header is not a dict");
     }
     while (!accept_word(r, "}")) {
         IG_TRY(read_key(r));

@@ -55,7 +55,7 @@ static const char *take_text(const ig_npy_texts *texts, const char *element,
             text[size] = (char)point;
         }
         if (bytes == 0) {
-            return "a text with what is no character";
+            return "a text with a number that is not a character";
         }
         size += bytes;
     }

@@ -115,7 +115,7 @@ static ig_status fill_random(const value_text *v, ig_str range, ig_tensor *out) 
     bool is_real = ig_dtype_is_float(v->dtype);
     double low = 0, high = is_real ? 1 : 2;
     if (!read_range(range, &low, &high)) {
-        return report_value(v, "has no range LOW:HIGH behind random");
+        return report_value(v, "has no range LOW:HIGH after random");
     }
     uint64_t state = ig_hash_bytes(out->dims, sizeof out->dims, 1);
     for (int64_t i = 0; i < out->count; i++) {
@@ -131,7 +131,7 @@ static ig_status fill_iota(const value_text *v, ig_str step, ig_tensor *out) {
     double by = 1;
     if (step.size && (step.data[0] != ':' ||
                       !ig_str_to_f64((ig_str){ step.data + 1, step.size - 1 }, &by))) {
-        return report_value(v, "has no step behind iota");
+        return report_value(v, "has no step after iota");
     }
     for (int64_t i = 0; i < out->count; i++) {
         IG_TRY(set_generated(v, out, i, (double)i * by));
@@ -157,7 +157,7 @@ static ig_status read_total(const value_text *v, ig_str text, double *out_total)
     return is_number && *out_total >= 0 && *out_total == floor(*out_total) &&
                    *out_total <= 0x1p53
                ? IG_OK
-               : report_value(v, "has no count of items behind it, as offsets:640");
+               : report_value(v, "has no count of items after it, as in offsets:640");
 }
 
 static ig_status fill_places(const value_text *v, ig_str text, int64_t bags,
@@ -233,7 +233,7 @@ static ig_status set_element(const value_text *v, ig_tensor *out, int64_t index,
     } else if (ig_str_to_f64(text, &real)) {
         ig_tensor_set_f64(out, index, real);
     } else {
-        return report_value(v, "holds something that is no number");
+        return report_value(v, "holds a value that is not a number");
     }
     return is_held(out, index, real) || (whole == INT64_MAX && v->dtype == IG_DT_i64)
                ? IG_OK
@@ -329,7 +329,7 @@ static ig_status take_json(const value_text *v, const json_t *json, uint32_t dep
     if (out->dtype == IG_DT_str && json_is_string(json)) {
         set_text(v, out, *index, ig_str_of(json_string_value(json)));
     } else if (out->dtype == IG_DT_str) {
-        return report_value(v, "holds something that is no string");
+        return report_value(v, "holds a value that is not a string");
     } else if (json_is_integer(json) && !ig_dtype_is_float(out->dtype)) {
         ig_tensor_set_i64(out, *index, json_integer_value(json));
     } else if (json_is_number(json)) {
@@ -337,7 +337,7 @@ static ig_status take_json(const value_text *v, const json_t *json, uint32_t dep
     } else if (json_is_boolean(json)) {
         ig_tensor_set_i64(out, *index, json_is_true(json));
     } else {
-        return report_value(v, "holds something that is no number");
+        return report_value(v, "holds a value that is not a number");
     }
     ++*index;
     return IG_OK;
@@ -372,7 +372,7 @@ static ig_status read_json(value_text *v, const char *type, ig_tensor *out) {
     json_t *json = json_loads(v->text, JSON_DECODE_ANY, &error);
     if (!json || errno == ENOMEM) {
         json_decref(json);
-        return report_json(v, "is no value");
+        return report_json(v, "is not a value");
     }
     ig_status status = json_to_tensor(v, json, is_typed, out);
     json_decref(json);
@@ -397,7 +397,7 @@ static const char *text_of_item(ig_arena *arena, const json_t *item) {
 static ig_status take_items(const value_text *v, const json_t *json,
                             const char *const **out_items, size_t *out_count) {
     if (!json_is_array(json) && !json_is_null(json)) {
-        return report_value(v, "is no list");
+        return report_value(v, "is not a list");
     }
     size_t count = json_array_size(json);
     const char **items = ig_arena_try_alloc(v->arena, (count + 1) * sizeof *items);
@@ -421,7 +421,7 @@ ig_status ig_argument_split(ig_context *context, ig_arena *arena, const char *te
     json_t *json = json_loads(text, JSON_DECODE_ANY, &error);
     if (!json || errno == ENOMEM) {
         json_decref(json);
-        return report_json(&v, "is no list");
+        return report_json(&v, "is not a list");
     }
     ig_status status = take_items(&v, json, out_items, out_count);
     json_decref(json);

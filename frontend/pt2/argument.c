@@ -47,7 +47,7 @@ static ig_status read_int(const ig_pt2_scope *scope, const ig_json *value,
     int64_t number;
     if (!ig_json_int(value, &number)) {
         return ig_pt2_error(scope, IG_INVALID,
-                            "an integer among its arguments is none");
+                            "one of its integer arguments is not an integer");
     }
     *out = ig_ts_of_int(number);
     return IG_OK;
@@ -57,7 +57,8 @@ static ig_status read_real(const ig_pt2_scope *scope, const ig_json *value,
                            ig_ts_value *out) {
     double number;
     if (!ig_json_real(value, &number)) {
-        return ig_pt2_error(scope, IG_INVALID, "a number among its arguments is none");
+        return ig_pt2_error(scope, IG_INVALID,
+                            "one of its numeric arguments is not a number");
     }
     *out = ig_ts_of_float(number);
     return IG_OK;

@@ -448,9 +448,9 @@ static ig_status read_specs(ig_pt2_program *p, const ig_json *module,
     IG_TRY(ig_pt2_read_spec(&p->reader, ig_str_of(out_text), p->records, &p->out));
     return p->in.count == 2
                ? IG_OK
-               : ig_pt2_report(&p->reader, IG_INVALID,
-                               "the tree of its arguments is no pair of a tuple and a "
-                               "dict");
+               : ig_pt2_report(
+                     &p->reader, IG_INVALID,
+                     "the tree of its arguments is not a pair of a tuple and a dict");
 }
 
 ig_status ig_pt2_read_call(ig_pt2_program *program, const ig_json *exported) {

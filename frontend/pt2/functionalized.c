@@ -296,7 +296,8 @@ static ig_status run_call(functionalized *f, const char *target, size_t own) {
     for (size_t i = 0; i < own; i++) {
         if (!ig_pt2_argument_name(&items[i]) && !is_nothing(&items[i])) {
             return ig_pt2_error(f->scope, IG_UNSUPPORTED,
-                                "result %zu of %s is no tensor or number", i, f->name);
+                                "result %zu of %s is neither a tensor nor a number", i,
+                                f->name);
         }
     }
     const char *name = ig_pt2_operator(f->arena, target);

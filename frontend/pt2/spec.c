@@ -173,9 +173,9 @@ ig_status ig_pt2_read_spec(const ig_pt2_reader *reader, ig_str text,
     const ig_json *json;
     IG_TRY(ig_json_read(reader->context, reader->arena, &reader->where, text, &json));
     if (ig_json_count(json) != 2) {
-        return ig_pt2_report(reader, IG_INVALID,
-                             "the tree of its arguments or results is none: '%.60s'",
-                             text.data);
+        return ig_pt2_report(
+            reader, IG_INVALID,
+            "the tree of its arguments or results is malformed: '%.60s'", text.data);
     }
     return read_spec(reader, &json->as.list.items[1], records, out_spec);
 }

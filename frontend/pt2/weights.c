@@ -226,7 +226,7 @@ static ig_status read_raw(reader *r, const ig_json *row, ig_str name,
     IG_TRY(storage_of(r, entry, &tensor->storage));
     if (!read_meta(r, ig_json_get(row, "tensor_meta"), tensor)) {
         return ig_error(&r->archive->context->diag, IG_UNSUPPORTED, &where,
-                        "what its meta data say is no dense tensor of known size");
+                        "its metadata does not describe a dense tensor of known size");
     }
     tensor->is_parameter = ig_json_is_true(ig_json_get(row, "is_param"));
     const char *wrong = ig_py_tensor_measure(tensor, r->arena);

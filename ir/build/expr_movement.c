@@ -125,8 +125,8 @@ ig_value *ig_expr_along(ig_expr *e, ig_value *x, uint32_t axis, uint32_t rank) {
     }
     if (axis >= rank || rank > IG_TENSOR_RANK) {
         return ig_expr_fail(e, IG_INVALID,
-                            "axis %u is none of %u, or there are over %d", axis, rank,
-                            IG_TENSOR_RANK);
+                            "axis %u is outside of rank %u, or the rank is above %d",
+                            axis, rank, IG_TENSOR_RANK);
     }
     for (uint32_t d = 0; d < rank; d++) {
         dims[d] = d == axis ? x->type->dims[0] : ig_dim_of(1);

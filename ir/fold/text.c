@@ -183,7 +183,7 @@ ig_status ig_fold_text_parse(ig_eval *eval, const ig_op *op, const ig_tensor *co
         bool is_good = to == IG_DT_i64 ? read_whole(text, &whole)
                                        : read_number(text, &real);
         if (!is_good) {
-            return FOLD_ERROR(eval, op, "text_parse: '%.40s' is no number", text);
+            return FOLD_ERROR(eval, op, "text_parse: '%.40s' is not a number", text);
         }
         if (to == IG_DT_i64) {
             ig_tensor_set_i64(out, i, whole);

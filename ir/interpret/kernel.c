@@ -294,7 +294,7 @@ static ig_status run_step(ig_kernel_thread *thread) {
     }
     ig_kernel_run_hook run = find_step(op);
     if (!run) {
-        return ig_kernel_error(thread, op, "is no op of kernel form");
+        return ig_kernel_error(thread, op, "is not an op of kernel form");
     }
     frame->next = op->next; /* before: the op may push, pop or go back */
     if ((thread->run->steps++ & 1023) == 0) {

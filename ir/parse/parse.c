@@ -80,7 +80,7 @@ static ig_status read_symbol(ig_parser *p) {
                         ? ig_dim_level(p->module, facts.defined) + 1
                         : 0;
     if (symbol->level > IG_DIM_LEVELS_MAX) {
-        return ig_parse_error(p, &name, "more than %d definitions stand behind %.*s",
+        return ig_parse_error(p, &name, "more than %d definitions after %.*s",
                               IG_DIM_LEVELS_MAX, IG_STR_ARG(name.text));
     }
     return IG_OK;

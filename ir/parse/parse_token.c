@@ -106,7 +106,7 @@ ig_status ig_parse_integer(ig_parser *parser, const char *what, int64_t *out_val
         digits = (ig_str){ digits.data - 1, digits.size + 1 };
     }
     if (is_signed != is_negative || !ig_str_to_i64(digits, out_value)) {
-        return ig_parse_error(parser, &at, "this is no 64-bit integer");
+        return ig_parse_error(parser, &at, "this is not a 64-bit integer");
     }
     ig_parse_advance(parser);
     return IG_OK;

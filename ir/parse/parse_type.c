@@ -130,7 +130,7 @@ static ig_status read_negative(dim_reader *r, ig_dim *out_dim) {
         int64_t value;
         char *text = ig_arena_printf(p->arena, "-%.*s", IG_STR_ARG(at.text));
         if (!ig_str_to_i64(ig_str_of(text), &value)) {
-            return ig_parse_error(p, &at, "this is no 64-bit integer");
+            return ig_parse_error(p, &at, "this is not a 64-bit integer");
         }
         *out_dim = ig_dim_const(p->module, value);
         ig_parse_advance(p);
@@ -307,7 +307,7 @@ static ig_status read_table(ig_parser *p, ig_dtype dtype, const ig_type **out_ty
     if (!ig_row_layout_of(rows, ig_dtypes[dtype].bits, dim, &layout)) {
         return ig_parse_error(
             p, &at,
-            "such rows do not exist: the stride is too short, or the small float is none");
+            "such rows do not exist: the stride is too short, or the small float is not a known one");
     }
     *out_type = ig_type_table(p->module, dtype, rows, dims[0], dims[1]);
     return IG_OK;

@@ -78,8 +78,8 @@ static ig_status find_weight(ig_parser *parser, ig_value **out_value) {
     IG_TRY(ig_parse_item_name(parser, "a weight or table", &name));
     ig_weight *weight = ig_module_weight(parser->module, name);
     if (!weight) {
-        return ig_parse_error(parser, &at, "no weight or table @%s stands before here",
-                              name);
+        return ig_parse_error(parser, &at,
+                              "no weight or table @%s is defined before this", name);
     }
     ig_builder builder = ig_builder_at_end(&parser->graph->body);
     *out_value = ig_make_weight(&builder, weight);

@@ -133,7 +133,7 @@ void ig_verify_kernel_top_level(ig_verifier *v, const ig_op *op) {
 void ig_verify_kernel_argument_array(ig_verifier *v, const ig_op *op) {
     const ig_value *first = op->operands[0].value;
     bool is_argument = !first->def && !first->block->parent;
-    expect_claim(v, op, is_argument, "operand 0 is no argument of the kernel");
+    expect_claim(v, op, is_argument, "operand 0 is not an argument of the kernel");
 }
 
 void ig_verify_kernel_array(ig_verifier *v, const ig_op *op) {

@@ -114,11 +114,13 @@ void ig_grad_pad_computed(ig_grad *g) {
         operands[i] = ig_grad_x(g, i);
     }
     if (ig_grad_wants(g, 2)) {
-        ig_grad_refuse(g, "how much is padded is computed, and with what is trained");
+        ig_grad_refuse(
+            g, "the widths of the padding are computed, and its value is trained");
         return;
     }
     if (g->op->operand_count < 3) {
-        ig_grad_refuse(g, "how much is padded is computed, and with what is not said");
+        ig_grad_refuse(
+            g, "the widths of the padding are computed, and its value is not given");
         return;
     }
     ig_dim count = ig_type_count(g->e->module, type);

@@ -55,7 +55,7 @@ ig_status ig_flight_open(ig_group *group, ig_collective what, uint32_t pieces,
     ig_flight *flight = &group->flights[group->flight_count % IG_FLIGHTS];
     if (flight->is_open) {
         return ig_group_error(group, IG_LIMIT,
-                              "%s: %d exchanges are under way, which is the most",
+                              "%s: %d exchanges are under way, no more are possible",
                               ig_collective_names[what], IG_FLIGHTS);
     }
     if (!reserve_parts(group, flight, pieces)) {

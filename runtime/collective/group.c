@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/collective/ranks.h"
 
+#include "base/platform/clock.h"
 #include "base/sized.h"
 #include "runtime/collective/env.h"
 #include "runtime/collective/flight.h"
@@ -41,9 +42,7 @@ ig_status ig_group_error(ig_group *group, ig_status status, const char *format, 
 enum { SPINS = 2000, NAP_NS = 50000 };
 
 int64_t ig_group_now_ms(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+    return ig_clock_ns() / 1000000;
 }
 
 bool ig_group_may_wait(uint32_t spins, int64_t deadline) {
@@ -86,10 +85,10 @@ static ig_status find_transport(ig_group *group, const char *name,
     *out_rest = name[size] ? name + size + 1 : "";
     return group->transport
                ? IG_OK
-               : ig_group_error(group, IG_INVALID,
-                                "'%s' is no group: self, shm:NAME, mpi, env, "
-                                "nccl:NAME or host",
-                                name);
+               : ig_group_error(
+                     group, IG_INVALID,
+                     "'%s' is not a group: self, shm:NAME, mpi, env, nccl:NAME or host",
+                     name);
 }
 
 static ig_status open_group(ig_group *group, const char *name) {

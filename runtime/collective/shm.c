@@ -88,10 +88,6 @@ static bool count_bytes(const ig_group *group, size_t *out) {
 
 /* ---- waiting ---- */
 
-static int64_t now_ms(void) {
-    return ig_clock_ns() / 1000000;
-}
-
 /* Of the machine: each rank may be bound to a processor of its own. */
 static int64_t choose_spin(uint32_t world) {
     return sysconf(_SC_NPROCESSORS_ONLN) >= (long)world ? SPIN_NS : CROWDED_SPIN_NS;
@@ -158,7 +154,7 @@ void ig_shm_tell(shared *s, uint32_t rank, _Atomic uint32_t *word, uint32_t valu
 }
 
 int64_t ig_shm_deadline(const ig_group *group) {
-    return now_ms() + group->options.timeout_ms;
+    return ig_group_now_ms() + group->options.timeout_ms;
 }
 
 /* This rank's next step, when all have made it. */
@@ -438,10 +434,10 @@ static bool try_join(shared *s) {
 
 static ig_status join_segment(ig_group *group) {
     shared *s = group->state;
-    int64_t deadline = now_ms() + group->options.timeout_ms;
+    int64_t deadline = ig_group_now_ms() + group->options.timeout_ms;
     while (!try_join(s)) {
         struct timespec nap = { .tv_nsec = 1000000 };
-        if (now_ms() >= deadline) {
+        if (ig_group_now_ms() >= deadline) {
             return fail_late(group, IG_COLLECTIVE_OPEN, 0);
         }
         (void)nanosleep(&nap, NULL);

@@ -307,5 +307,6 @@ bool ig_host_range_count_real(const ig_host_call *call) {
     int64_t whole = is_number && count > 0 ? (int64_t)count : 0;
     *(int64_t *)call->buffers[0] = whole + (is_number && count > (double)whole);
     return is_number ||
-           ig_host_refuse(call, "%g to %g by %g is no count", *start, *limit, *step);
+           ig_host_refuse(call, "a range from %g to %g by %g has no countable length",
+                          *start, *limit, *step);
 }

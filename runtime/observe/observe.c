@@ -115,7 +115,7 @@ static ig_status write_text(observer *o, uint32_t number, const ig_debug_kernel 
                             const ig_message *message) {
     const char *file = bytes_of(o, known->file), *text = bytes_of(o, known->text);
     if (!text || !is_plain_name(file, known->file.bytes)) {
-        return report_damage(message, "a text lies outside");
+        return report_damage(message, "a text is out of bounds");
     }
     if (!o->texts[0]) {
         const ig_plan *plan = &o->program->plan;
@@ -145,7 +145,7 @@ static ig_status add_debug(observer *o, uint32_t number, const ig_message *messa
     const char *lines = bytes_of(o, known->lines), *object = bytes_of(o, known->object);
     if (!lines || !object || known->code > header->image_bytes ||
         known->lines.offset % _Alignof(ig_debug_line)) {
-        return report_damage(message, "a part lies outside");
+        return report_damage(message, "a part is out of bounds");
     }
     IG_TRY(write_text(o, number, known, message));
     o->kernel.code = o->program->image.bytes + header->image_offset + known->code;

@@ -95,7 +95,7 @@ static ig_status check_code(const ig_program *program, ig_str code,
         kernels > code.size - sizeof *header || header->image_offset > code.size ||
         header->image_offset % IG_CODE_ALIGN != 0 ||
         header->image_bytes > code.size - header->image_offset) {
-        return report_damage(message, "a part lies outside");
+        return report_damage(message, "a part is out of bounds");
     }
     return IG_OK;
 }

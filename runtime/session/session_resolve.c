@@ -81,8 +81,7 @@ static ig_status grow_late(ig_session *session, uint32_t number, ig_region *regi
     double room = late_room(session);
     if ((double)bytes - (double)region->size > room) {
         return refuse_late(session, number,
-                           "over the limit of what a run may grow "
-                           "(--limit late_bytes=N)",
+                           "more bytes than a run may allocate (--limit late_bytes=N)",
                            bytes);
     }
     if (!reserve_ahead(session, region, bytes, room, &larger) &&

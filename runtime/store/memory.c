@@ -81,8 +81,8 @@ static ig_status open_memory(const ig_store_plugin *self, const ig_store_call *c
                              const char *config, void **out_store) {
     (void)self;
     if (*config) {
-        return ig_store_fail(call, IG_INVALID,
-                             "memory://%s: nothing may stand behind memory://", config);
+        return ig_store_fail(call, IG_INVALID, "memory://%s: memory:// takes no name",
+                             config);
     }
     memory *store = calloc(1, sizeof *store);
     if (!store) {

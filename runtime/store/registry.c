@@ -70,7 +70,7 @@ static ig_status read_library(const ig_store_call *call, const char *path,
     const char *missing = NULL;
     if (!ig_store_version1(library, type, &missing)) {
         return ig_store_fail(call, IG_INVALID,
-                             "%s: this is no store: it exports neither "
+                             "%s: this is not a store: it exports neither "
                              "ig_store_plugin_v2 nor %s",
                              path, missing);
     }

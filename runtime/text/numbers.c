@@ -42,7 +42,7 @@ static bool read_whole(const char *text, int64_t *out) {
 }
 
 static bool refuse_text(const ig_host_call *call, const char *text) {
-    return ig_text_refuse(call, "'%.40s' is no number", text);
+    return ig_text_refuse(call, "'%.40s' is not a number", text);
 }
 
 static bool parse_all(const ig_host_call *call, bool is_real) {

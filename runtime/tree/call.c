@@ -86,7 +86,7 @@ static ig_status enter_children(tree_check *c, uint32_t index) {
             return refuse_node(c, index, "has a wrong size");
         }
         if (node->kind == IG_TREE_DICT && i % 2 == 0 && !is_key(&call->nodes[child])) {
-            return refuse_node(c, child, "is no key");
+            return refuse_node(c, child, "is not a key");
         }
         call->slots[child] = (ig_call_slot){ .parent = index, .position = i };
         c->depths[child] = (uint8_t)(c->depths[index] + 1);
@@ -120,7 +120,7 @@ static ig_status check_tree(tree_check *c) {
     const ig_tree_node *root = &call->nodes[0];
     if (root->size != call->count || root->integer < 0 ||
         root->integer >= (int64_t)root->child_count) {
-        return refuse_node(c, 0, "is no call with arguments and a result");
+        return refuse_node(c, 0, "is not a call with arguments and a result");
     }
     for (uint32_t i = 0; i < call->count; i++) {
         IG_TRY(enter_children(c, i));

@@ -213,7 +213,7 @@ check "a profile writes the page at once" 0 "" "$ingot" profile "$tmp/chain.ig" 
 holds "with its times" "$python" tests/cli/page.py "$tmp/profiled.html" "$tmp/plan.json" 4
 check "of models, not of artifacts" 4 "profile the model" "$ingot" profile "$tmp/chain.ingot" \
     --trust-code --input 'y=f32[8,4]=1' --seconds 0.01 --html "$tmp/profiled.html"
-check "of another file" 3 "this is no profile" "$ingot" dump "$tmp/chain.ig" --format html \
+check "of another file" 3 "this is not a profile" "$ingot" dump "$tmp/chain.ig" --format html \
     --profile "$tmp/dump.json"
 check "that is there" 6 "no_such.json" "$ingot" dump "$tmp/chain.ig" --format html \
     --profile "$tmp/no_such.json"

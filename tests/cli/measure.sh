@@ -164,7 +164,7 @@ done
 holds "lengths make the whole" "$python" -c '
 import sys
 assert sum(map(int, open(sys.argv[1]).read().split("\n")[1].split())) == 10' "$tmp/drawn"
-check "of how many is told" 3 "has no count of items behind it" "$ingot" run "$tmp/id.ig" \
+check "of how many is told" 3 "has no count of items after it" "$ingot" run "$tmp/id.ig" \
     --input 'x=i64[5]=offsets'
 
 interrupt 1 "$ingot" bench "$tmp/product.ig" --batch 1,2,3 --seconds 60 -q \

@@ -95,7 +95,7 @@ rm "$cut/call_0000/outputs.json"
 check "a call that did not return" 0 "did not return when it was captured" \
     "$ingot" replay "$cut" --trust-code
 truncate -s 130 "$cut/call_0000/input_0.npy"
-check "a value that was cut" 3 "does not hold what its list says" \
+check "a value that was cut" 3 "its contents do not match its list" \
     "$ingot" replay "$cut" --trust-code
 check "no capture" 3 "no call was captured" "$ingot" replay "$tmp/there" --trust-code
 check "none at all" 6 "cannot read" "$ingot" replay "$tmp/nowhere" --trust-code

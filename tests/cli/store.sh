@@ -64,7 +64,7 @@ TEXT
         "$ingot" store load "$url" "$tmp/users.ig" clicks
     check "a table that is not clear" 3 "more than one weight of the model is 'ebc'" \
         "$ingot" store load "$url" "$tmp/users.ig" ebc
-    check "no table" 4 "weight 'bias' is no table" \
+    check "no table" 4 "weight 'bias' is not a table" \
         "$ingot" store load "$url" "$tmp/users.ig" bias
     printf '%s\n' 'module @m {' 'weight @ebc.users.weight : f32[3, 2] = [1, 2, 3, 4, 5, 6]' \
         'weight @ebc.items.weight : f32[2, 2] = [7, 8, 9, 10]' 'graph @main(%i: i64[N]) {' \

@@ -16,7 +16,7 @@ done
 check "the largest number and infinity are not" 0 "3.4028235e+38 inf 0 0" \
     "$ingot" run "$tmp/relu.ig" --input 'x=f32[1,4]=3.4028234e38,inf,-inf,0'
 check "no file" 3 "'@' names no file" "$ingot" run "$tmp/relu.ig" --input 'x=@'
-check "no value" 3 "is no value" "$ingot" run "$tmp/relu.ig" --input 'x=f32[1,4'
+check "no value" 3 "is not a value" "$ingot" run "$tmp/relu.ig" --input 'x=f32[1,4'
 check "JSON of uneven rows" 3 "not rectangular" \
     "$ingot" run "$tmp/relu.ig" --input 'x=[[1, 2], [3]]'
 check "a size that no machine has" 5 "interpret_bytes" \
@@ -119,7 +119,7 @@ x = numpy.char.decode(x, \"utf-8\") if x.dtype.kind == \"S\" else x
 assert y.dtype.kind == \"U\" and (y == numpy.concatenate([x, x], 1)).all(), y
 assert y.shape == (len(x), 4)' '$tmp/$form.npy' '$tmp/t.npz'"
     done
-    for wrong in "zero:a text with a zero" "surrogate:what is no character" \
+    for wrong in "zero:a text with a zero" "surrogate:that is not a character" \
                  "latin:a text that is no UTF-8"; do
         check "texts that are none: ${wrong%%:*}" 3 "${wrong#*:}" \
             "$ingot" run "$tmp/texts.ig" --input "x=@$tmp/${wrong%%:*}.npy"
@@ -210,7 +210,7 @@ check "of values with types" 0 "  1 -2 0 1 2" $listed --input 'x=["f32[2]=1,-2",
 check "of files and all else" 0 "  5 0 7" \
     $listed --input "x=[\"@$tmp/items/output_0.npy\", [7]]"
 check "an empty one" 3 "an empty sequence" $listed --input 'x=[]'
-check "an item that is no value" 3 "'f32[2' is no value" $listed --input 'x=["f32[2"]'
+check "an item that is no value" 3 "'f32[2' is not a value" $listed --input 'x=["f32[2"]'
 check "an item that is not there" 6 "none.npy: cannot read" \
     $listed --input "x=[\"@$tmp/none.npy\"]"
 check "an item of another rank" 3 "expected a sequence of f32 of rank 1" \

@@ -81,7 +81,7 @@ holds "it is tried as a model is" cmp "$folder/of_model.txt" "$folder/of_step.tx
 holds "its loss is its own" says 2 "leave out --loss" step --loss sum:y
 holds "it gives no model" says 2 "weights go to .npz" step -o "$folder/x.ig"
 "$ingot" compile "$case/model.pt" -o "$folder/plain.ingot" >"$folder/log" 2>&1
-holds "an artifact that does not train" says 3 "no step of training" \
+holds "an artifact that does not train" says 3 "step of training" \
     "$ingot" train "$folder/plain.ingot" --data "$case/batch0.npz"
 holds "evaluation tells an AUC" says 0 "AUC" train --steps 2 --eval "$case/batch0.npz"
 mkdir "$folder/thrice"

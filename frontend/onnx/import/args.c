@@ -234,8 +234,8 @@ ig_dtype ig_onnx_attr_dtype(const ig_onnx_node *node, const char *name,
             ig_onnx_fail(node, IG_UNSUPPORTED, "%s is %s, which is not supported yet",
                          name, type);
         } else {
-            ig_onnx_fail(node, IG_INVALID, "%s is %lld, which is no element type", name,
-                         (long long)code);
+            ig_onnx_fail(node, IG_INVALID, "%s is %lld, which is not an element type",
+                         name, (long long)code);
         }
     }
     return dtype;

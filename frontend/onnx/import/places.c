@@ -99,7 +99,8 @@ ig_status ig_onnx_import_texts_by_place(ig_onnx_node *node) {
     ig_expr *e = node->e;
     ig_str reduction = ig_onnx_attr_str(node, "reduction", "none");
     if (!ig_str_is(reduction, "none")) {
-        return ig_onnx_fail(node, IG_INVALID, "reduction '%.*s' is none of strings",
+        return ig_onnx_fail(node, IG_INVALID,
+                            "reduction '%.*s' is not defined for strings",
                             IG_STR_ARG(reduction));
     }
     ig_value *pool = pool_inputs(node);

@@ -109,7 +109,7 @@ ig_status ig_onnx_tensor_form(const ig_onnx_about *about,
                                       "has element type %s, which is not supported yet",
                                       name)
                    : ig_onnx_complain(about, IG_INVALID,
-                                      "has data_type %d, which is no element type",
+                                      "has data_type %d, which is not an element type",
                                       code);
     }
     if (tensor->segment) {

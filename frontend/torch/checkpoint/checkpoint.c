@@ -182,7 +182,7 @@ static ig_status read_place(ig_checkpoint *c, const ig_map *names,
         ig_checkpoint_chunk *chunk = find_chunk(tensor, ig_py_get(index, "offset"));
         return chunk && read_span(place, chunk)
                    ? IG_OK
-                   : refuse_tensor(c, tensor->name, "has a chunk that lies nowhere");
+                   : refuse_tensor(c, tensor->name, "has a chunk without a position");
     }
     return !object || read_span(place, &object->chunk)
                ? IG_OK
@@ -313,7 +313,7 @@ static ig_status read_chunk_value(ig_checkpoint *c, ig_arena *arena, ig_str name
                                   const char **out_file, ig_py **out_value) {
     ig_str held = { 0 };
     if (!chunk->file.data) {
-        return refuse_tensor(c, name, "has a chunk that lies nowhere");
+        return refuse_tensor(c, name, "has a chunk without a position");
     }
     IG_TRY(open_file(c, chunk->file, &held));
     if ((uint64_t)chunk->offset > held.size ||

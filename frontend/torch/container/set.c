@@ -11,7 +11,7 @@ static ig_status find_known(ig_ts_eval *eval, ig_ts_list *list, size_t count,
         IG_TRY(ig_ts_values_equal(eval, &list->items[*out_index], item, &equal));
         if (equal.kind != IG_TS_BOOL || equal.form != IG_TS_KNOWN) {
             return ig_ts_error(eval, IG_UNSUPPORTED,
-                               "a set holds what only the run knows");
+                               "a set holds a value that is known at run time only");
         }
         if (equal.as.b) {
             return IG_OK;

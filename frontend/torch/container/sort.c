@@ -76,7 +76,7 @@ ig_status ig_ts_sort(ig_ts_eval *eval, ig_ts_value *items, ig_ts_value *keys,
             if (!compare_items(&keys[at - 1], &key, DEPTH, &order)) {
                 return ig_ts_error(
                     eval, IG_UNSUPPORTED,
-                    "sorts what is neither known numbers nor texts, nor lists that begin so");
+                    "sorts values that are not known numbers or texts, or lists that begin with them");
             }
             if (reverse ? order >= 0 : order <= 0) {
                 break;

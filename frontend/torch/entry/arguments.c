@@ -52,7 +52,7 @@ static ig_status tensor_type(reading *r, const ig_node *node, const ig_type **ou
     IG_TRY(ig_parse_type(r->entry->eval->module, node->text, out));
     return (*out)->kind == IG_TENSOR
                ? IG_OK
-               : ig_ts_entry_fail(r->entry, IG_INVALID, "argument '%s' is no tensor",
+               : ig_ts_entry_fail(r->entry, IG_INVALID, "argument '%s' is not a tensor",
                                   r->path);
 }
 

@@ -238,7 +238,7 @@ static ig_status begin_extents(ig_ts_entry *entry, const ig_ts_carried *item,
     if (!data || !data->bytes || old->step_count > 0 || old->type->rank != item->rank) {
         return ig_ts_entry_fail(
             entry, IG_UNSUPPORTED,
-            "a buffer whose extents the call changes is no plain tensor");
+            "a buffer whose extents the call changes is not a plain tensor");
     }
     for (uint32_t d = 0; d < item->rank; d++) {
         const char *symbol = ig_arena_printf(eval->arena, "%s_d%u", item->name, d);
@@ -366,8 +366,9 @@ ig_status ig_ts_carried_end(ig_ts_entry *entry) {
         const ig_ts_value *value = value_of(entry, item);
         ig_value *number;
         if (!value) {
-            return ig_ts_entry_fail(entry, IG_UNSUPPORTED,
-                                    "the call takes away what it has changed");
+            return ig_ts_entry_fail(
+                entry, IG_UNSUPPORTED,
+                "the call removes an attribute that it has changed");
         }
         if (item->is_there) {
             IG_TRY(end_extents(entry, item, value));

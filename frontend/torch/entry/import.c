@@ -30,9 +30,8 @@ static ig_status thread_state(ig_ts_entry *entry) {
         ig_value *initial = storage->initial;
         if (!initial || !initial->def || initial->def->code != IG_OP_weight) {
             ig_location where = { .file = eval->file, .node = storage->name };
-            return ig_error(
-                &eval->context->diag, IG_UNSUPPORTED, &where,
-                "a buffer that the call changes does not lie in row-major order");
+            return ig_error(&eval->context->diag, IG_UNSUPPORTED, &where,
+                            "a buffer that the call changes is not in row-major order");
         }
         names[i] = ig_attr_str(initial->def, IG_weight_name);
         ig_value *arg = ig_block_add_arg(&graph->body, initial->type, names[i]);

@@ -634,9 +634,9 @@ ig_status ig_ts_loop_build(ig_ts_eval *eval, const ig_ts_loop *loop) {
             break;
         }
         if (tries >= TRIES_MAX) {
-            return ig_ts_error(eval, IG_LIMIT,
-                               "what a loop carries was not found in %d tries",
-                               TRIES_MAX);
+            return ig_ts_error(
+                eval, IG_LIMIT,
+                "the values that a loop carries were not found in %d tries", TRIES_MAX);
         }
         ig_op_erase(b.trial);
     }

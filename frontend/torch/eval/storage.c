@@ -329,7 +329,7 @@ ig_status ig_ts_tensor_write(ig_ts_eval *eval, const ig_ts_tensor *tensor,
         if (!value) {
             return ig_ts_error(
                 eval, IG_INVALID,
-                "writes in place to an expanded tensor, more than one element of which lie at one place in memory");
+                "writes in place to an expanded tensor, elements of which share memory");
         }
     }
     poison_others(eval, tensor->alias);

@@ -38,7 +38,7 @@ ig_status ig_ts_op_fb_counter(ig_ts_call *call) {
     if (state->kind == IG_TS_INT) {
         number = state->as.i;
     } else if (state->kind != IG_TS_STR || !ig_str_to_i64(state->as.str, &number)) {
-        return ig_ts_fail(call, IG_INVALID, "a counter whose state is no number");
+        return ig_ts_fail(call, IG_INVALID, "the state of a counter is not a number");
     }
     return ig_ts_give_int(call, 0, number);
 }
@@ -169,7 +169,8 @@ ig_status ig_ts_op_fb_pruned_map(ig_ts_call *call) {
     pruned_map map;
     IG_TRY(state_of(call, "PrunedMapCPU", &state));
     if (state->kind != IG_TS_STR) {
-        return ig_ts_fail(call, IG_INVALID, "a pruned map whose state is no archive");
+        return ig_ts_fail(call, IG_INVALID,
+                          "the state of a pruned map is not an archive");
     }
     ig_value *ids = ig_aten_tensor(call, 1), *offsets = ig_aten_tensor(call, 2);
     IG_TRY(call->e->status);

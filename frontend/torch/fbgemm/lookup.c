@@ -75,7 +75,7 @@ static ig_status find_storage(lookup *l) {
         }
     }
     return ig_ts_fail(l->call, IG_UNSUPPORTED,
-                      "the tables' storage is no constant of bytes");
+                      "the tables' storage is not a constant of bytes");
 }
 
 /* How many rows each table really has is said by the check of bounds before. */

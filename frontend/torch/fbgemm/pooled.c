@@ -199,8 +199,8 @@ static ig_status check_lengths(const regroup *r) {
             if (length->kind != IG_TS_INT || length->as.i < 0 ||
                 length->as.i > INT32_MAX - sum) {
                 return ig_ts_fail(r->call, IG_INVALID,
-                                  "lengths[%zu][%zu] is no known number of columns", i,
-                                  k);
+                                  "lengths[%zu][%zu] is not a known count of columns",
+                                  i, k);
             }
             sum += length->as.i;
         }

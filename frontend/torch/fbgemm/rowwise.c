@@ -125,7 +125,7 @@ ig_status ig_ts_op_fb_from_rows8(ig_ts_call *call) {
     r.to = output_dtype(call->e, code);
     if (r.is_last && r.numbers == IG_DT_f16) {
         return ig_ts_fail(call, IG_INVALID,
-                          "scale and bias of 2 bytes stand in front of the row");
+                          "scale and bias of 2 bytes before the row are not supported");
     }
     return ig_aten_give(call, values_of(call, &r));
 }

@@ -129,7 +129,7 @@ static ig_status read_subscript(const type_reader *reader, const ig_ast *node,
                                               IG_SCRIPT_CLASS - IG_SCRIPT_LIST, text)
                                   : NULL;
     if (!known) {
-        return report_type(reader, head, "is no type that takes others");
+        return report_type(reader, head, "is not a type with parameters");
     }
     const ig_script_type **items;
     size_t count;

@@ -323,7 +323,7 @@ static ig_status refuse_name(ig_pickle_vm *vm, ig_str module, ig_str name) {
 ig_status ig_pickle_name(ig_pickle_vm *vm, ig_str module, ig_str name,
                          ig_py **out_value) {
     if (!is_identifier(module) || !is_identifier(name)) {
-        return ig_pickle_fail(vm, IG_INVALID, "its argument is no name");
+        return ig_pickle_fail(vm, IG_INVALID, "its argument is not a name");
     }
     const ig_torch_dtype_info *dtype = ig_str_is(module, "torch")
                                            ? ig_torch_dtype_of_name(name)

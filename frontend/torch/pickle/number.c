@@ -95,7 +95,7 @@ ig_status ig_pickle_int_of_text(ig_pickle_vm *vm, ig_str text, ig_py *item) {
         is_decimal = is_decimal && text.data[i] >= '0' && text.data[i] <= '9';
     }
     if (!is_decimal) {
-        return ig_pickle_fail(vm, IG_INVALID, "its argument is no integer");
+        return ig_pickle_fail(vm, IG_INVALID, "its argument is not an integer");
     }
     if (text.size > MAX_DIGITS) {
         return fail_size(vm);

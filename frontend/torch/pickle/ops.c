@@ -180,7 +180,7 @@ RUN(float_line) {
     IG_TRY(push_new(vm, IG_PY_FLOAT, &item));
     return ig_str_to_f64(vm->text, &item->as.f)
                ? IG_OK
-               : ig_pickle_fail(vm, IG_INVALID, "'%.*s' is no number",
+               : ig_pickle_fail(vm, IG_INVALID, "'%.*s' is not a number",
                                 (int)(vm->text.size < 40 ? vm->text.size : 40),
                                 vm->text.data);
 }
@@ -377,7 +377,7 @@ static ig_status line_number(ig_pickle_vm *vm, ig_str text, uint64_t *out_number
     int64_t number = 0;
     *out_number = 0;
     if (!ig_str_to_i64(text, &number) || number < 0) {
-        return ig_pickle_fail(vm, IG_INVALID, "its argument is no number");
+        return ig_pickle_fail(vm, IG_INVALID, "its argument is not a number");
     }
     *out_number = (uint64_t)number;
     return IG_OK;
@@ -423,7 +423,8 @@ RUN(stack_global) {
     IG_TRY(pop_value(vm, &name));
     IG_TRY(pop_value(vm, &module));
     if (module->kind != IG_PY_STR || name->kind != IG_PY_STR) {
-        return ig_pickle_fail(vm, IG_INVALID, "a module or a name is no text");
+        return ig_pickle_fail(vm, IG_INVALID,
+                              "the name of a module or class is not a text");
     }
     IG_TRY(ig_pickle_name(vm, module->as.text, name->as.text, &item));
     push_value(vm, item);

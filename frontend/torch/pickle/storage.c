@@ -46,7 +46,7 @@ static ig_status read_class(ig_pickle_vm *vm, const ig_py *class, storage_id *ou
     }
     out->dtype = ig_torch_dtype_of_storage(class->as.global.name);
     if (!out->dtype && !ig_str_is(class->as.global.name, "UntypedStorage")) {
-        return ig_pickle_fail(vm, IG_INVALID, "%.*s is no class of storages",
+        return ig_pickle_fail(vm, IG_INVALID, "%.*s is not a storage class",
                               IG_STR_ARG(class->as.global.name));
     }
     return IG_OK;

@@ -34,7 +34,7 @@ static ig_status read_extents(ig_pickle_vm *vm, const ig_py *from, const char *w
         const ig_py *item = from->as.list.items[i];
         if (item->kind != IG_PY_INT || item->as.i < 0) {
             return ig_pickle_fail(vm, IG_INVALID,
-                                  "dimension %zu has a %s that is no number from 0 on",
+                                  "dimension %zu has a %s that is not an integer >= 0",
                                   i, what);
         }
         numbers[i] = item->as.i;

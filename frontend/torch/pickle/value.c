@@ -131,7 +131,7 @@ ig_status ig_py_tensor_bytes(ig_context *context, ig_arena *arena,
     }
     if (is_packed) {
         return ig_error(&context->diag, IG_UNSUPPORTED, where,
-                        "a tensor of %s is no whole row-major storage",
+                        "a tensor of %s does not cover a row-major storage",
                         tensor->dtype->name);
     }
     size_t unit = tensor->dtype->bits / 8;

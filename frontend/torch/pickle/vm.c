@@ -197,7 +197,7 @@ static ig_status run_opcodes(ig_pickle_vm *vm) {
         const ig_pickle_opcode *row = &opcodes[byte];
         vm->opcode = row->name ? row->name : "?";
         if (!row->name) {
-            return ig_pickle_fail(vm, IG_INVALID, "byte 0x%02x is no opcode", byte);
+            return ig_pickle_fail(vm, IG_INVALID, "byte 0x%02x is not an opcode", byte);
         }
         if ((vm->at & 1023) == 0) {
             IG_TRY(ig_context_poll(vm->set->context));

@@ -182,7 +182,7 @@ static ig_status to_number(ig_ts_eval *eval, ig_ts_kind kind, const ig_ts_value 
         return IG_OK;
     }
     if (!ig_ts_is_number(value)) {
-        return type_error(eval, "takes what is no number for a number");
+        return type_error(eval, "expected a number, got a value that is not one");
     }
     return ig_ts_convert(eval, kind, value, out);
 }
@@ -395,7 +395,7 @@ static ig_status is_of_type(ig_ts_eval *eval, const ig_ts_value *value,
         return IG_OK;
     }
     if (!name) {
-        return ig_ts_error(eval, IG_UNSUPPORTED, "isinstance of what is no class");
+        return ig_ts_error(eval, IG_UNSUPPORTED, "isinstance expects a class");
     }
     *out = is_of_external(value, name);
     return IG_OK;
@@ -488,7 +488,7 @@ HOOK(hook_setattr) {
     IG_TRY(need_arguments(eval, a, 3));
     *out = ig_ts_none();
     if (a->values[0].kind != IG_TS_OBJECT) {
-        return type_error(eval, "setattr of what is no object");
+        return type_error(eval, "setattr expects an object");
     }
     ig_ts_object_set(eval, a->values[0].as.object, name, a->values[2]);
     return IG_OK;

@@ -587,7 +587,7 @@ ig_status ig_python_call(ig_ts_eval *eval, const ig_ts_value *function,
         const ig_class *class = function->as.function->class;
         return class ? ig_dialect_construct(eval, class, arguments, out)
                      : ig_ts_error(eval, IG_UNSUPPORTED,
-                                   "calls a value that is no function");
+                                   "calls a value that is not a function");
     }
     switch (thing->kind) {
     case IG_PYTHON_DEF:
@@ -637,7 +637,8 @@ static ig_status make_super(ig_ts_eval *eval, ig_ts_value *out) {
     const ig_python_thing *function = frame && frame->scope ? frame->scope->function
                                                             : NULL;
     if (!function || !function->owner || !frame->count) {
-        return ig_ts_error(eval, IG_UNSUPPORTED, "super() stands outside of a method");
+        return ig_ts_error(eval, IG_UNSUPPORTED,
+                           "super() is called outside of a method");
     }
     ig_python_thing *super = ig_python_thing_make(eval, IG_PYTHON_SUPER, "super");
     super->owner = function->owner;

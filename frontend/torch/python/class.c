@@ -89,8 +89,8 @@ static ig_status read_base(ig_ts_eval *eval, ig_python_class *class, class_list 
         return IG_OK;
     }
     if (!name) {
-        return ig_ts_error(eval, IG_UNSUPPORTED, "class %s has a base that is no class",
-                           class->name);
+        return ig_ts_error(eval, IG_UNSUPPORTED,
+                           "class %s has a base that is not a class", class->name);
     }
     ig_python_class_kind kind = kind_of_base(name);
     class->kind = kind != IG_PYTHON_PLAIN ? kind : class->kind;

@@ -31,8 +31,7 @@ static ig_status refuse_torch(ig_ts_eval *eval, const char *dotted) {
         "into the model, or leave that part to Python";
     bool is_gradient = strcmp(dotted, "torch.autograd.grad") == 0;
     return ig_ts_error(eval, IG_UNSUPPORTED, "%s%s", dotted,
-                       is_gradient ? gradient
-                                   : " is no operator, and is not supported");
+                       is_gradient ? gradient : " is not a supported operator");
 }
 
 ig_status ig_dialect_name(ig_ts_eval *eval, const char *name, ig_ts_value *out) {

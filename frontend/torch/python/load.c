@@ -60,7 +60,8 @@ static ig_status load_attributes(ig_ts_eval *eval, const ig_py *state, const cha
         const ig_py *key = state->as.dict.keys[i];
         ig_ts_value item;
         if (key->kind != IG_PY_STR) {
-            return ig_ts_error(eval, IG_INVALID, "an attribute's name is no string");
+            return ig_ts_error(eval, IG_INVALID,
+                               "the name of an attribute is not a string");
         }
         if (is_own && ig_py_is_kept_by_torch(key->as.text)) {
             continue;
@@ -134,7 +135,7 @@ static ig_status load_object(ig_ts_eval *eval, const ig_py *value, const char *p
 }
 
 static ig_status no_member(ig_ts_eval *eval, const char *path) {
-    return ig_ts_error(eval, IG_INVALID, "'%s' is no member of its enum", path);
+    return ig_ts_error(eval, IG_INVALID, "'%s' is not a member of its enum", path);
 }
 
 static bool has_value(const ig_ts_value *member, const ig_ts_value *wanted) {
@@ -195,7 +196,8 @@ static ig_status load_partial(ig_ts_eval *eval, const ig_py *state, const char *
     for (size_t i = 0; i < count; i++) {
         const ig_py *key = keywords->as.dict.keys[i];
         if (key->kind != IG_PY_STR) {
-            return ig_ts_error(eval, IG_INVALID, "a keyword is no string");
+            return ig_ts_error(eval, IG_INVALID,
+                               "the name of a keyword argument is not a string");
         }
         given->names[i] = ig_names_intern(&eval->code->names, key->as.text);
         IG_TRY(ig_python_load(eval, keywords->as.dict.values[i], path,
@@ -260,7 +262,8 @@ static ig_status load_instance(ig_ts_eval *eval, const ig_py *value, const char 
         state = state->as.list.items[0];
     }
     if (state->kind != IG_PY_DICT) {
-        return ig_ts_error(eval, IG_UNSUPPORTED, "the state of '%s' is no dict", path);
+        return ig_ts_error(eval, IG_UNSUPPORTED, "the state of '%s' is not a dict",
+                           path);
     }
     return is_module ? load_module(eval, value, state, path, object)
                      : load_attributes(eval, state, path, false, object);

@@ -218,8 +218,9 @@ static ig_status known_index(ig_ts_eval *eval, const ig_ts_value *value, int64_t
     }
     bool is_number = value->kind == IG_TS_INT || value->kind == IG_TS_BOOL;
     if (!is_number || value->form != IG_TS_KNOWN) {
-        return ig_ts_error(eval, IG_UNSUPPORTED,
-                           "indexes a sequence by what only the run knows");
+        return ig_ts_error(
+            eval, IG_UNSUPPORTED,
+            "indexes a sequence by a value that is known at run time only");
     }
     *out = value->kind == IG_TS_BOOL ? value->as.b : value->as.i;
     return IG_OK;

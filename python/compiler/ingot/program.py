@@ -149,7 +149,7 @@ def _statement(place, value, dims):
     from .values import NAMES
     name = NAMES.get(str(getattr(value, "dtype", "")).removeprefix("torch."))
     if name is None:
-        raise TypeError(f"example_inputs[{place}] is no tensor: say what this model's arguments "
+        raise TypeError(f"example_inputs[{place}] is not a tensor: say what this model's arguments "
                         f"are with inputs=[\"{place}=…\"]")
     extents = []
     for i, extent in enumerate(value.shape):

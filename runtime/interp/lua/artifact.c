@@ -7,6 +7,7 @@
  */
 #include "runtime/interp/lua/lua_state.h"
 
+#include "base/platform/clock.h"
 #include "ingot/runtime.h"
 
 #include <stdio.h>
@@ -115,9 +116,7 @@ static void read_inputs(lua_State *lua, const lua_program *p, ig_view *inputs,
 }
 
 static void set_deadline(ig_session *session, int64_t deadline_ns) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    int64_t left = deadline_ns - (int64_t)now.tv_sec * 1000000000 - now.tv_nsec;
+    int64_t left = deadline_ns - ig_clock_ns();
     ig_session_set_deadline(session, deadline_ns == 0 ? 0 : left > 1 ? left : 1);
 }
 

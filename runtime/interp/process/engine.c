@@ -252,7 +252,7 @@ static void do_job(ig_engine_job *job, ig_wire_work work) {
 static void do_and_note(ig_engine_job *job, ig_wire_work work) {
     do_job(job, work);
     if (job->status == IG_OK && !process_note(job->state, work, job)) {
-        fail_job(job, IG_LIMIT, "no memory for what interpreters are told");
+        fail_job(job, IG_LIMIT, "no memory to pass work to an interpreter");
     }
 }
 

@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "runtime/interp/process/process.h"
 
+#include "base/platform/clock.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -206,9 +208,7 @@ static int spawn_child(process *p, const char *path) {
 /* ---- waiting ---- */
 
 static int64_t now_ms(void) {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return ig_clock_ns() / 1000000;
 }
 
 /* 1: there is a packet; 0: the time is over; -1: the child ended. */

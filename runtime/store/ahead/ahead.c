@@ -111,7 +111,7 @@ static ig_status open_programs(ig_lookahead *ahead, const char *path,
     IG_TRY(ig_program_open(path, &how, &ahead->rows_program));
     if (!ig_program_stored(ahead->rows_program, &size)) {
         return fail_opening(options, IG_UNSUPPORTED,
-                            "no table of this artifact lies in a store");
+                            "no table of this artifact is in a store");
     }
     how.part = IG_ENTRY_IDS;
     IG_TRY(ig_program_open(path, &how, &ahead->ids_program));

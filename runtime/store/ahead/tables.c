@@ -64,8 +64,7 @@ static ig_status check_names(const ig_ahead_tables *tables,
         }
         if (!is_met) {
             return ig_store_fail(call, IG_INVALID,
-                                 "no table of the artifact that lies in a store is "
-                                 "named '%s'",
+                                 "the artifact has no table '%s' in a store",
                                  options->tables[i].name);
         }
     }

@@ -253,9 +253,9 @@ static ig_status read_server(const ig_store_call *call, span authority, span pat
         at--;
     }
     if (at > 0 && !read_user((span){ authority.text, at - 1 }, url)) {
-        return ig_store_fail(call, IG_INVALID,
-                             "redis://: what stands before @ is no user:password "
-                             "(other bytes are written as %%HH)");
+        return ig_store_fail(
+            call, IG_INVALID,
+            "redis://: expected user:password before @ (other bytes are written as %%HH)");
     }
     span host = { authority.text + at, authority.size - at };
     if (host.size == 0 && path.size > 1) {
@@ -276,7 +276,7 @@ static ig_status read_server(const ig_store_call *call, span authority, span pat
                    url->host, (int)url->port);
     if (path.size > 1 && !read_database((span){ path.text + 1, path.size - 1 }, url)) {
         return ig_store_fail(call, IG_INVALID,
-                             "%s: what follows the / is no number of a database",
+                             "%s: expected the number of a database after the /",
                              url->name);
     }
     return IG_OK;

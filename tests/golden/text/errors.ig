@@ -34,7 +34,7 @@ module @attributes {
 # expect-error: 11:24: expected an element type, found 'float'
 # expect-error: 12:32: expected an integer, found 'x'
 # expect-error: 13:45: 'small' is not a number
-# expect-error: 14:28: this is no 64-bit integer
+# expect-error: 14:28: this is not a 64-bit integer
 # expect-error: 15:25: expected '[', found '3'
 # expect-error: 16:15: expected ',', found ')'
 # expect-error: 17:11: expected eq or le, found 'lt'
@@ -101,7 +101,7 @@ module @dims {
 # expect-error: 12:27: expected '/', found ','
 # expect-error: 13:29: a divisor must be positive
 # expect-error: 14:20: expected min, max, bcast, floor, ceil or exact before '(', found 'foo'
-# expect-error: 15:20: this is no 64-bit integer
+# expect-error: 15:20: this is not a 64-bit integer
 # expect-error: 16:24: expected a dimension, found '*'
 # expect-error: 17:22: expected ')', found ']'
 # ---- end ----
@@ -263,7 +263,7 @@ module @recipe {
 module @m {
   table @a : u8<rowwise f16 stride 5>[2, 2] = inline(0x00)
 }
-# expect-error: 4:38: such rows do not exist: the stride is too short, or the small float is none
+# expect-error: 4:38: such rows do not exist: the stride is too short, or the small float is not a known one
 # ---- several ----
 # Several errors of one file are all reported; what follows from them is not.
 # run:
@@ -384,6 +384,6 @@ module @values {
 # expect-error: 5:15: %a is not defined
 # expect-error: 6:5: %x is defined already on line 4
 # expect-error: 10:15: %i is defined on line 7, in a block closed by now
-# expect-error: 11:15: no weight or table @w stands before here
+# expect-error: 11:15: no weight or table @w is defined before this
 # expect-error: 12:10: write @name where the weight is used
 # expect-error: 13:14: relu has 1 results, here are 2 names

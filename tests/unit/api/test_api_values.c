@@ -114,14 +114,14 @@ TEST(json_takes_the_declared_dtype) {
 }
 
 TEST(wrong_text_is_refused) {
-    check_refused("f32[2]=1,x", NULL, IG_INVALID, "no number");
+    check_refused("f32[2]=1,x", NULL, IG_INVALID, "not a number");
     check_refused("f32[2]=1,2,3", NULL, IG_INVALID, "3 numbers for 2");
-    check_refused("f32[-2]=1", NULL, IG_INVALID, "is no value");
-    check_refused("f32[99999999999999999999]=1", NULL, IG_INVALID, "is no value");
-    check_refused("q7[2]=1", NULL, IG_INVALID, "is no value");
-    check_refused("", NULL, IG_INVALID, "is no value");
+    check_refused("f32[-2]=1", NULL, IG_INVALID, "is not a value");
+    check_refused("f32[99999999999999999999]=1", NULL, IG_INVALID, "is not a value");
+    check_refused("q7[2]=1", NULL, IG_INVALID, "is not a value");
+    check_refused("", NULL, IG_INVALID, "is not a value");
     check_refused("[[1, 2], [3]]", "f32[2, 2]", IG_INVALID, "rectangular");
-    check_refused("\"text\"", "f32[1]", IG_INVALID, "no number");
+    check_refused("\"text\"", "f32[1]", IG_INVALID, "not a number");
     check_refused("i64[4]=random:9", NULL, IG_INVALID, "range");
     check_refused("f32[1099511627776]=0", NULL, IG_LIMIT,
                   "exceeds limit interpret_bytes");

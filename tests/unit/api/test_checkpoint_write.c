@@ -144,9 +144,9 @@ TEST(what_cannot_be_written_leaves_nothing) {
     ig_argument other = plain;
     snprintf(parent, sizeof parent, "%s/a", p.folder);
     other.dtype = "f8e5m2";
-    check_refused(&p, &other, IG_UNSUPPORTED, "'x' is no tensor of a type");
+    check_refused(&p, &other, IG_UNSUPPORTED, "'x' is not a tensor of a type");
     other = (ig_argument){ .kind = IG_ARGUMENT_LIST };
-    check_refused(&p, &other, IG_UNSUPPORTED, "'x' is no tensor of a type");
+    check_refused(&p, &other, IG_UNSUPPORTED, "'x' is not a tensor of a type");
     CHECK_INT(count_entries(parent), 0);
 
     struct rlimit room = { 4096, 4096 };

@@ -404,8 +404,9 @@ TEST(bad_options_are_refused) {
     CHECK_TEXT(r.message, "self: a world of 2; ranks of one host meet in shm:NAME");
     r.name = "tcp:here";
     run_rank(&r);
-    CHECK_TEXT(r.message,
-               "'tcp:here' is no group: self, shm:NAME, mpi, env, nccl:NAME or host");
+    CHECK_TEXT(
+        r.message,
+        "'tcp:here' is not a group: self, shm:NAME, mpi, env, nccl:NAME or host");
     r.name = "shm:a/b";
     run_rank(&r);
     CHECK_TEXT(r.message, "shm:a/b: a name of 1 to 200 characters without / is wanted");

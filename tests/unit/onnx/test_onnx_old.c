@@ -116,7 +116,7 @@ TEST(cast_to_a_name) {
     end();
     node = begin(1, "Cast", "x");
     onnx_attr_s(&model, node, "to", "NUMBER");
-    expect_refusal("to is 'NUMBER', which is no element type");
+    expect_refusal("to is 'NUMBER', which is not a supported element type");
     end();
 }
 END_TEST

@@ -327,10 +327,10 @@ TEST(what_cannot_lie_in_a_store_is_refused_in_words) {
     static const char twice[] = TABLE
         "graph @main(%i: i64[3]) {\n%0 = gather @t, %i {axis = 0}\nret %0, @t\n}\n}\n";
     refuse(plain, "users",
-           "'users' cannot lie in a store: the model looks up no weight");
+           "'users' cannot be in a store: the model looks up no weight");
     refuse(twice, "t", "more than look-ups at the top of the graph use it");
     refuse(plain, "u*",
-           "'u*' cannot lie in a store: the model looks up no weight that");
+           "'u*' cannot be in a store: the model looks up no weight that");
 }
 
 UNIT_SUITE(stored_module, a_tenth_of_the_tables_in_memory_answers_as_all_of_them,

@@ -119,7 +119,7 @@ TEST(bad_types_are_refused) {
         { "List[3]", "x: type 'List[3]':1:6: '3' is no type" },
         { "int[", "x: type 'int[':1:5: expected a value, found the end of the line" },
         { "Array[int]",
-          "x: type 'Array[int]':1:1: 'Array' is no type that takes others" },
+          "x: type 'Array[int]':1:1: 'Array' is not a type with parameters" },
     };
     overload_case c;
     start(&c);

@@ -193,9 +193,10 @@ static const refusal refusals[] = {
     { "    return (torch.autograd.grad([x], [x]))[0]\n", IG_UNSUPPORTED,
       "torch.autograd.grad: gradients that a model takes of itself" },
     { "    return torch.jit.fork(x)\n", IG_UNSUPPORTED,
-      "torch.jit.fork is no operator, and is not supported" },
-    { "    return torch.float32\n", IG_UNSUPPORTED, "torch.float32 is no operator" },
-    { "    return torch\n", IG_UNSUPPORTED, "torch is no operator" },
+      "torch.jit.fork is not a supported operator" },
+    { "    return torch.float32\n", IG_UNSUPPORTED,
+      "torch.float32 is not a supported operator" },
+    { "    return torch\n", IG_UNSUPPORTED, "torch is not a supported operator" },
 };
 
 TEST(what_cannot_be_is_refused_with_words) {

@@ -194,7 +194,7 @@ static ig_status read_inputs(mode_table *table, ig_context *context) {
         table->values[i].kind = IG_INTERP_TENSOR;
         if (!view_of(ig_arguments_at(table->inputs[i], 0),
                      &table->values[i].as.tensor)) {
-            complain(0, "--input %s is no tensor", texts->items[i]);
+            complain(0, "--input %s is not a tensor", texts->items[i]);
             return wrong_usage();
         }
     }

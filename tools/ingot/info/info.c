@@ -72,7 +72,7 @@ static int run_info(const settings *given) {
         return complain(EXIT_USAGE, "--kernels takes no model");
     }
     if (given->arguments.count) {
-        return complain(EXIT_USAGE, "what a model holds is told by: ingot inspect %s",
+        return complain(EXIT_USAGE, "ingot inspect %s lists the contents of a model",
                         given->arguments.items[0]);
     }
     ig_context *context = context_open(given, NULL, &exit_status);

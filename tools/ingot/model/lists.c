@@ -108,7 +108,8 @@ static bool flatten_optional(const model *m, size_t port, const ig_argument *opt
     const ig_argument *list = optional->item_count ? optional->items : &none;
     bool *is_there = lend(owner, 1, sizeof *is_there);
     if (list->kind != IG_ARGUMENT_LIST) {
-        return refuse(why, input_name(m, port), "of what the program does not take");
+        return refuse(why, input_name(m, port),
+                      "of a kind that the program does not take");
     }
     *is_there = optional->item_count > 0;
     out[2] = (ig_argument){ .dtype = "bool", .data = is_there, .size = 1 };

@@ -133,7 +133,7 @@ static bool fill_own(trainer *t) {
     t->step_at = index_of(t, "step");
     t->data_count = t->step_at;
     if (t->step_at + 2 >= t->with.count) {
-        return fail(t, "the module is no step of training");
+        return fail(t, "the module is not a step of training");
     }
     ig_argument *own = &t->with.inputs[t->step_at];
     own[0] = (ig_argument){ .dtype = "i64", .data = &t->step, .size = 8 };

@@ -80,7 +80,8 @@ int store_read_value(const char *text, void **out_data, uint64_t *out_bytes) {
         values[i] = strtof(text, &end);
         if (end == text || *end != (i + 1 < count ? ',' : 0)) {
             free(values);
-            return complain(EXIT_USAGE, "numbers are written as 0.5,1,2: '%s' is none",
+            return complain(EXIT_USAGE,
+                            "'%s' is not a number; numbers are written as 0.5,1,2",
                             text);
         }
     }

@@ -59,7 +59,7 @@ static int load_weight(store_job *job, const ig_argument *weight, const char *na
                     weight->size % (size_t)weight->dims[0] == 0;
     if (!is_table) {
         return complain(exit_of(IG_UNSUPPORTED),
-                        "weight '%s' is no table: rows of whole bytes are needed",
+                        "weight '%s' is not a table: rows of whole bytes are needed",
                         name);
     }
     load_state load = { .job = job,

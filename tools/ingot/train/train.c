@@ -418,7 +418,8 @@ static bool resume(run *r) {
     char *last = checkpoint_last(r->given->checkpoints);
     bool is_good = true;
     if (last && !r->given->resume) {
-        complain(0, "%s: there are checkpoints in it; --resume goes on behind the last",
+        complain(0,
+                 "%s: there are checkpoints in it; --resume continues after the last",
                  r->given->checkpoints);
         is_good = false;
     } else if (last) {

@@ -138,7 +138,7 @@ static ig_status quantize_model(const settings *given, ig_context *context,
                                       &first, why);
     m.path = given->arguments.items[0];
     if (status == IG_OK && !m.module) {
-        complain(0, "%s: what is compiled is not quantised any more", m.path);
+        complain(0, "%s: a compiled artifact cannot be quantised", m.path);
         status = IG_UNSUPPORTED;
     }
     if (status == IG_OK) {

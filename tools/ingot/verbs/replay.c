@@ -129,7 +129,7 @@ static bool read_value(const char *path, const json_t *facts, held_file *held,
     out->data = is_good ? (char *)held->data + skip : NULL;
     out->capacity = (size_t)bytes;
     if (!is_good) {
-        complain(0, "%s: it does not hold what its list says", path);
+        complain(0, "%s: its contents do not match its list", path);
     }
     return is_good;
 }

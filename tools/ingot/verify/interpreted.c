@@ -229,7 +229,7 @@ static bool run_set(verification *v, interpreted *with, const char *folder) {
 static bool load_object(verification *v, interpreted *with, const ig_interp_call *how) {
     const char *slash = v->test.resource ? strrchr(v->test.resource, '/') : NULL;
     if (!slash) {
-        verify_fail(v, "", "case.json does not say what to load from the package");
+        verify_fail(v, "", "case.json names nothing to load from the package");
         return false;
     }
     char *module = text_of("%.*s", (int)(slash - v->test.resource), v->test.resource);

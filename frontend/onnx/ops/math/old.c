@@ -107,7 +107,7 @@ ig_status ig_onnx_import_cast_to_name(ig_onnx_node *node) {
     ig_dtype to;
     if (!type || !ig_dtype_from_onnx(type->value, &to)) {
         return ig_onnx_fail(node, IG_UNSUPPORTED,
-                            "to is '%.*s', which is no element type that is supported",
+                            "to is '%.*s', which is not a supported element type",
                             IG_STR_ARG(name));
     }
     return ig_onnx_give(

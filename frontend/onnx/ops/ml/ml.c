@@ -204,7 +204,8 @@ ig_status ig_onnx_import_feature_vectorizer(ig_onnx_node *node) {
     for (uint32_t i = 0; i < node->input_count; i++) {
         ig_value *x = ig_onnx_in(node, i);
         if (!x || x->type->rank == 0) {
-            return ig_onnx_fail(node, IG_INVALID, "input %u is no tensor of rows", i);
+            return ig_onnx_fail(node, IG_INVALID, "input %u is not a tensor of rows",
+                                i);
         }
         x = x->type->rank == 1 ? ig_expr_unsqueeze(e, x, 1)
                                : ig_expr_merge_axes(e, x, 1, x->type->rank - 1);

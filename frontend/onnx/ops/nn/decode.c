@@ -130,8 +130,7 @@ static int64_t read_dilation(const ig_onnx_node *node) {
         ig_onnx_attr_int(node, "state_window", 0) != 0) {
         ig_onnx_fail(
             node, IG_UNSUPPORTED,
-            "ndim is %lld and state_window %lld: only one spatial axis and the "
-            "state behind the last position (1, 0) are supported",
+            "ndim is %lld and state_window %lld: only one spatial axis and the state after the last position (1, 0) are supported",
             (long long)ig_onnx_attr_int(node, "ndim", 1),
             (long long)ig_onnx_attr_int(node, "state_window", 0));
     }

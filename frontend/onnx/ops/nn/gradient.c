@@ -9,7 +9,7 @@ static ig_value *find_value(ig_onnx_node *node, const char *role, const char *na
     const ig_onnx_name *found = ig_onnx_find(node->scope, name);
     if (!found || !found->value) {
         ig_onnx_fail(node, IG_INVALID,
-                     "its %s '%s' is no value that is computed before", role, name);
+                     "its %s '%s' is not a value that is computed before", role, name);
         return NULL;
     }
     return found->value;
@@ -40,7 +40,8 @@ static bool are_alike(ig_onnx_node *node, ig_value *const *xs, uint32_t count) {
                         point->type->rank == xs[i]->type->rank;
         if (!is_alike) {
             ig_onnx_fail(node, IG_INVALID,
-                         "input %u is not of the type of what it stands for", i);
+                         "input %u is not of the type of the value that it replaces",
+                         i);
             return false;
         }
         for (uint32_t d = 0; d < point->type->rank; d++) {

@@ -207,13 +207,12 @@ static ig_status check_heads(const recurrence *r) {
     if (may_be_fewer && ig_onnx_attr_int(r->node, "state_window", 0) != 0) {
         return ig_onnx_fail(
             r->node, IG_UNSUPPORTED,
-            "state_window is %lld: only the state behind the last token "
-            "(0) is supported",
+            "state_window is %lld: only the state after the last token (0) is supported",
             (long long)ig_onnx_attr_int(r->node, "state_window", 0));
     }
     if (r->queries % r->heads && !(may_be_fewer && r->heads % r->queries == 0)) {
         return ig_onnx_fail(r->node, IG_INVALID,
-                            "q_num_heads is no multiple of kv_num_heads");
+                            "q_num_heads is not a multiple of kv_num_heads");
     }
     return IG_OK;
 }

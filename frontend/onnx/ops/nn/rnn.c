@@ -136,8 +136,9 @@ static void read_activations(layer *l) {
         if (!find_activation(
                 name, &alphas, &betas,
                 &l->activations[direction][i % each + cells[*kind].first])) {
-            ig_onnx_fail(node, IG_INVALID, "activation %u, '%.*s', is none of ONNX's",
-                         i, IG_STR_ARG(name));
+            ig_onnx_fail(node, IG_INVALID,
+                         "activation %u, '%.*s', is not one of ONNX's", i,
+                         IG_STR_ARG(name));
         }
     }
 }

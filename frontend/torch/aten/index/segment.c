@@ -100,7 +100,8 @@ ig_status ig_ts_op_segment_reduce(ig_ts_call *call) {
     const kind *k = find_kind(call, 1);
     ig_value *lengths = read_lengths(call, 2, 4);
     if (!ig_ts_is_none(call, 3)) {
-        return ig_ts_fail(call, IG_UNSUPPORTED, "segments cannot be told by indices");
+        return ig_ts_fail(call, IG_UNSUPPORTED,
+                          "segments given by indices are not supported");
     }
     IG_TRY(e->status);
     ig_dtype dtype = (ig_dtype)data->type->dtype;

@@ -21,7 +21,7 @@ static ig_status read_transform(ig_ts_call *call, transform *out) {
     const ig_ts_tensor *self = ig_ts_peek(call, 0);
     IG_TRY(call->e->status);
     if (!self) {
-        return ig_ts_fail(call, IG_INVALID, "self is no tensor");
+        return ig_ts_fail(call, IG_INVALID, "self is not a tensor");
     }
     bool is_complex = self->dtype->is_complex;
     ig_dtype part = (ig_dtype)self->type->dtype;

@@ -163,9 +163,9 @@ ig_status ig_ts_op_grouped_mm(ig_ts_call *call) {
     ig_value *bias = is_short ? NULL : ig_aten_optional(call, 3);
     IG_TRY(call->e->status);
     if (weights->type->rank != 3 || bias || x->type->rank != (ends ? 2 : 3)) {
-        return ig_ts_fail(call, IG_UNSUPPORTED,
-                          "groups of columns or of what is summed, or a bias: only "
-                          "groups of rows are multiplied, or batches");
+        return ig_ts_fail(
+            call, IG_UNSUPPORTED,
+            "groups of columns or of summed terms, or a bias: only groups of rows are multiplied, or batches");
     }
     ig_dtype dtype = (ig_dtype)x->type->dtype;
     dtype = is_short ? dtype : ig_aten_dtype(call, 4, dtype);

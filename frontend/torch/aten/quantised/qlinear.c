@@ -41,7 +41,7 @@ static bool read_linear(ig_ts_call *call, uint32_t index, packed *out) {
     const ig_ts_list *parts = tuple_of(state_of(call, index), 1);
     memset(out, 0, sizeof *out);
     if (!parts) {
-        ig_expr_fail(call->e, IG_INVALID, "packed parameters are no (weight, bias)");
+        ig_expr_fail(call->e, IG_INVALID, "packed parameters are not (weight, bias)");
         return false;
     }
     out->weight = parts->items[0];

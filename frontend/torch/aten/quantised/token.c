@@ -29,7 +29,7 @@ static ig_value *cut_groups(ig_ts_call *call, ig_value *x, const ig_value *scale
     group = group > width && is_one ? width : group;
     if (group <= 1 || width % group != 0) {
         return ig_expr_fail(call->e, IG_INVALID,
-                            "rows of %lld elements are no groups of %lld",
+                            "rows of %lld elements are not made of groups of %lld",
                             (long long)width, (long long)group);
     }
     ig_dim dims[] = { ig_dim_mul(call->module, x->type->dims[0],

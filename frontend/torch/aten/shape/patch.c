@@ -45,7 +45,7 @@ ig_status ig_ts_op_slice_scatter(ig_ts_call *call) {
                          &size)) {
         return ig_ts_fail(
             call, IG_UNSUPPORTED,
-            "whether the slice lies within axis %u is not known when the model is compiled",
+            "whether the slice is within axis %u is not known when the model is compiled",
             axis);
     }
     memcpy(dims, x->type->dims, x->type->rank * sizeof *dims);

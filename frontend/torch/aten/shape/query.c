@@ -10,7 +10,7 @@
 static const ig_ts_tensor *peek_tensor(ig_ts_call *call) {
     const ig_ts_tensor *tensor = ig_ts_peek(call, 0);
     if (!tensor) {
-        ig_expr_fail(call->e, IG_INVALID, "argument 0 is no tensor");
+        ig_expr_fail(call->e, IG_INVALID, "argument 0 is not a tensor");
     }
     return tensor;
 }
@@ -336,7 +336,7 @@ ig_status ig_ts_op_to(ig_ts_call *call) {
     if (call->row->variant & IG_ATEN_TO_OTHER) {
         const ig_ts_tensor *other = ig_ts_peek(call, at);
         return other ? convert_dtype(call, other->dtype, copies)
-                     : ig_ts_fail(call, IG_INVALID, "argument %u is no tensor", at);
+                     : ig_ts_fail(call, IG_INVALID, "argument %u is not a tensor", at);
     }
     const ig_torch_dtype_info *dtype = at ? dtype_arg(call, at, self) : self->dtype;
     IG_TRY(call->e->status);
