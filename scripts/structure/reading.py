@@ -145,6 +145,31 @@ def names_avoid_never_words(files):
             find(name, 1, f"{min(words)} has a word that the glossary rules out")
 
 
+# ---- rooms ----
+
+ROOMS = "docs/rooms.md"
+MIN_ROOM_FILES = 8
+
+
+def rooms_are_described(files):
+    """A folder of many files has a README, or a line in docs/rooms.md, which names no other."""
+    counts = collections.Counter(os.path.dirname(n) for n in files)
+    rows = re.findall(r"^\| `([\w/]+)/` \|.*\| ([^|]*) \|$", read(ROOMS), flags=re.M)
+    for folder, count in sorted(counts.items()):
+        has_page = f"{folder}/README.md" in files
+        if folder and count >= MIN_ROOM_FILES and not folder.startswith("tests/golden") and \
+                not folder.startswith("tests/fuzz/corpus") and \
+                has_page == (folder in dict(rows)):
+            find(ROOMS, 1, f"{folder}/ has a README.md and a line" if has_page else
+                 f"{folder}/ has {count} files, and neither a README.md nor a line")
+    for folder, first in rows:
+        if folder not in counts:
+            find(ROOMS, 1, f"{folder}/ is no folder")
+        for name in re.findall(r"`([\w./]+)`", first):
+            if name not in files and f"{folder}/{name}" not in files:
+                find(ROOMS, 1, f"{folder}/{name} is no file")
+
+
 # ---- code ----
 
 MIN_COPY_LINES = 6

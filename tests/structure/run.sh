@@ -195,7 +195,8 @@ adds headers_are_commented "8 prototypes and 0 comments" compose/bare.h \
 adds names_avoid_never_words "rows_behind has a word that the glossary rules out" \
     compose/window.c 'static int rows_behind;\n'
 adds names_avoid_never_words "MOST_TURNS has a word" bench/measure.py 'MOST_TURNS = 3\n'
-adds names_avoid_never_words "least_size has a word" tests/cli/run.sh 'least_size=1\n'
+adds names_avoid_never_words "least_size has a word" tests/cli/run.sh 'lea''st_size=1\n'
+adds rooms_are_described "ir/nowhere/ is no folder" docs/rooms.md '| `ir/nowhere/` | nothing | - |\n'
 adds no_function_stands_twice "is count_first of passes/clean/cse.c once more" passes/clean/cse.c \
     'static int count_first(int a) {\n    int b = a;\n    b++;\n    b--;\n    b++;\n    return b;\n}\n'
 adds no_function_stands_twice "count_second is count_first of passes/clean/cse.c" compose/window.c \

@@ -188,10 +188,10 @@ inline Format choose_format(std::ostream &out, const std::vector<double> &number
                                                                                   : 11 };
     }
     out << std::fixed << std::setprecision(4);
-    if (most > 5 || most < 0) {
-        return { std::pow(10, most - 1), 7 };
+    if (largest > 5 || largest < 0) {
+        return { std::pow(10, largest - 1), 7 };
     }
-    return { 1, most == 0 ? 7 : static_cast<int>(most) + 6 };
+    return { 1, largest == 0 ? 7 : static_cast<int>(largest) + 6 };
 }
 
 inline void print_scale(std::ostream &out, double scale) {

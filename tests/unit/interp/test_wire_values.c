@@ -45,4 +45,30 @@ TEST(counts_are_no_more_than_a_message_holds) {
 }
 END_TEST
 
-UNIT_SUITE(wire_values, counts_are_no_more_than_a_message_holds)
+TEST(a_message_grows_and_is_read_back) {
+    enum { NUMBERS = 20000 }; /* more than the first room */
+    ig_wire wire = { .file = ig_wire_open() };
+    CHECK(wire.file >= 0);
+    for (int round = 0; round < 2; round++) {
+        ig_wire_begin(&wire);
+        for (int64_t i = 0; i < NUMBERS; i++) {
+            ig_wire_put_number(&wire, i - 3);
+        }
+        ig_wire_put_text(&wire, "end");
+        ig_wire_put_text(&wire, NULL);
+        CHECK(!wire.has_failed);
+        ig_wire_reader reader = { .data = wire.data, .size = wire.size };
+        for (int64_t i = 0; i < NUMBERS; i++) {
+            CHECK(ig_wire_get_number(&reader) == i - 3);
+        }
+        CHECK_TEXT(ig_wire_get_text(&reader), "end");
+        CHECK(ig_wire_get_text(&reader) == NULL && !reader.has_failed);
+        (void)ig_wire_get_number(&reader);
+        CHECK(reader.has_failed);
+    }
+    ig_wire_close(&wire);
+}
+END_TEST
+
+UNIT_SUITE(wire_values, counts_are_no_more_than_a_message_holds,
+           a_message_grows_and_is_read_back)
