@@ -22,27 +22,26 @@ NOT_THERE = ("has no kernel yet", "cannot be compiled yet", "on a GPU", "no CUDA
 BAGS = """module @m {
   weight @t : f32[100, 64] = splat(0.5)
   graph @main(%i: i64[N], %o: i64[B]) -> (f32[B, 64] "y") {
-    % 0 = bag @t, % i,
-      % o{ operands = [1], pool = [sum], negative = error } : f32[B, 64] ret % 0
+    %0 = bag @t, %i, %o {operands = [1], pool = [sum], negative = error} : f32[B, 64]
+    ret %0
+  }
 }
-}
-""
-    "
-    MIN_ROWS = 8 #of a table,
-    under way before the first is used
+"""
+MIN_ROWS = 8  # of a table, under way before the first is used
 
-        def
-        load_predict()
-    : loader = importlib.machinery.SourceFileLoader(
-          "gpu_predict", str(ROOT / "scripts/gpu-predict")) module =
-          importlib.util
-              .module_from_spec(importlib.util.spec_from_loader(
-                  "gpu_predict", loader)) loader.exec_module(module) return module
 
-          PREDICT = load_predict()
+def load_predict():
+    loader = importlib.machinery.SourceFileLoader("gpu_predict", str(ROOT / "scripts/gpu-predict"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("gpu_predict", loader))
+    loader.exec_module(module)
+    return module
 
-              def has_nvdisasm()
-    : try:
+
+PREDICT = load_predict()
+
+
+def has_nvdisasm():
+    try:
         return bool(PREDICT.find_nvdisasm())
     except SystemExit:
         return False
@@ -67,8 +66,8 @@ def check_bag(instructions, labels):
         return []
     bodies = [instructions[a:b + 1] for a, b in PREDICT.find_loops(instructions, labels)]
     wide = [[i for i in body if is_wide(i[0]) or not PREDICT.is_global_load(i[0])] for body in bodies]
-    most = max((PREDICT.count_in_flight(body)[0] for body in wide), default=0)
-    return [] if most >= MIN_ROWS else [f"{most} rows of 16 bytes under way"]
+    rows = max((PREDICT.count_in_flight(body)[0] for body in wide), default=0)
+    return [] if rows >= MIN_ROWS else [f"{rows} rows of 16 bytes under way"]
 
 
 def check_kernel(name, instructions, labels, level):

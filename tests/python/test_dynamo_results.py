@@ -201,7 +201,7 @@ class Results(unittest.TestCase):
 
         for x in (torch.arange(6), torch.arange(9)):
             self.check(halves, (x,), dynamic=True)
-        self.assertEqual(ingot.dynamo._told, set())
+        self.assertEqual(ingot.dynamo._reported, set())
 
     def test_results_that_are_parts_of_an_argument(self):
         """AOTAutograd makes them anew of the argument, from where the result begins."""

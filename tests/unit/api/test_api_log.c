@@ -102,9 +102,9 @@ TEST(opening_and_runs_tell_errors_once) {
     ig_context_destroy(context);
 }
 
-/* The line of a sink behind the time, which has 24 letters. */
+/* The line of a sink after the time, which has 24 letters. */
 static const char *line_of(void (*sink)(void *, const ig_log_record *),
-                           const ig_log_record *record, size_t behind) {
+                           const ig_log_record *record, size_t after) {
     static char line[1024];
     int ends[2];
     CHECK(pipe(ends) == 0);
@@ -112,9 +112,9 @@ static const char *line_of(void (*sink)(void *, const ig_log_record *),
     ssize_t size = read(ends[0], line, sizeof line - 1);
     close(ends[0]);
     close(ends[1]);
-    CHECK(size > (ssize_t)behind + 24);
+    CHECK(size > (ssize_t)after + 24);
     line[size] = 0;
-    return line + behind + 24;
+    return line + after + 24;
 }
 
 TEST(sinks_write_a_line_that_nothing_breaks) {

@@ -467,7 +467,7 @@ TEST(a_confined_child_reads_and_computes_only) {
 }
 END_TEST
 
-TEST(what_cannot_be_confined_is_told) {
+TEST(what_cannot_be_confined_is_said) {
     ig_interp_manager *manager = NULL;
     const struct {
         const char *engine;
@@ -494,4 +494,4 @@ UNIT_SUITE(interp_process, values_cross_both_ways, tensors_go_there_and_back,
            replicas_are_made_again_in_a_new_process, processes_come_and_go,
            threads_share_processes, a_child_has_one_openmp_thread_unless_given,
            prints_reach_a_pipe_before_the_call_ends,
-           a_confined_child_reads_and_computes_only, what_cannot_be_confined_is_told)
+           a_confined_child_reads_and_computes_only, what_cannot_be_confined_is_said)
