@@ -227,9 +227,9 @@ def time_beside(server, part):
             said = subprocess.run(
                 [BUILD / "ingot", "load", f"127.0.0.1:{server.http_port}", "relu", "--json",
                  "--rate", "200", "--duration", "1", "-c", "8"], capture_output=True, check=False)
-            told = json.loads(said.stdout)
-            check("ordinary requests are answered", told["good"] + told["unsent"] == told["requests"], told)
-            seen.append(told["milliseconds"]["p99"])
+            report = json.loads(said.stdout)
+            check("ordinary requests are answered", report["good"] + report["unsent"] == report["requests"], report)
+            seen.append(report["milliseconds"]["p99"])
     watcher = threading.Thread(target=watch)
     watcher.start()
     part(server)

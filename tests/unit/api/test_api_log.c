@@ -13,7 +13,7 @@ static const char text[] = "module @m {\n"
                            "  }\n"
                            "}\n";
 
-/* What the hook was told last, as a line "level component code: words [name=text]…". */
+/* What the hook was logged last, as a line "level component code: words [name=text]…". */
 typedef struct heard {
     int calls;
     ig_status status;
@@ -37,8 +37,8 @@ static void hear(void *user, const ig_log_record *record) {
 }
 
 TEST(a_context_tells_errors_by_their_parts) {
-    heard told = { 0 };
-    ig_log log = { hear, &told };
+    heard logged = { 0 };
+    ig_log log = { hear, &logged };
     ig_context_options options = { .size = sizeof options,
                                    .cache_folder = "",
                                    .log = &log };
@@ -47,33 +47,33 @@ TEST(a_context_tells_errors_by_their_parts) {
     static const char bad[] = "module @m {\n  nonsense\n}\n";
     CHECK_INT(ig_import_memory(context, bad, sizeof bad - 1, "a.ig", NULL, &module),
               IG_INVALID);
-    CHECK_INT(told.calls, 1);
-    CHECK_INT(told.status, IG_INVALID);
-    CHECK_MSG(strncmp(told.line, "2 compiler INVALID: ", 20) == 0 &&
-                  strstr(told.line, "[file=a.ig] [line=2] [column="),
-              "%s", told.line);
+    CHECK_INT(logged.calls, 1);
+    CHECK_INT(logged.status, IG_INVALID);
+    CHECK_MSG(strncmp(logged.line, "2 compiler INVALID: ", 20) == 0 &&
+                  strstr(logged.line, "[file=a.ig] [line=2] [column="),
+              "%s", logged.line);
     CHECK_INT(ig_import(context, "https://me:secret@host/x.onnx", NULL, &module),
               IG_IO);
-    CHECK_MSG(strstr(told.line, "compiler IO") && !strstr(told.line, "secret"), "%s",
-              told.line);
+    CHECK_MSG(strstr(logged.line, "compiler IO") && !strstr(logged.line, "secret"), "%s",
+              logged.line);
     ig_context_destroy(context);
 }
 
 TEST(opening_and_runs_tell_errors_once) {
-    heard told = { 0 };
-    ig_log log = { hear, &told };
+    heard logged = { 0 };
+    ig_log log = { hear, &logged };
     char words[256] = "";
     ig_program_options opening = { .size = sizeof opening, .log = &log };
     ig_program *program = NULL;
     ig_session *session = NULL;
     CHECK_INT(ig_program_open("/no/such.ingot", &opening, &program), IG_IO);
-    CHECK_INT(told.calls, 1);
-    CHECK_MSG(strncmp(told.line, "2 runtime IO: /no/such.ingot: ", 30) == 0, "%s",
-              told.line);
+    CHECK_INT(logged.calls, 1);
+    CHECK_MSG(strncmp(logged.line, "2 runtime IO: /no/such.ingot: ", 30) == 0, "%s",
+              logged.line);
     opening.message = words;
     opening.message_size = sizeof words;
     CHECK_INT(ig_program_open("/no/such.ingot", &opening, &program), IG_IO);
-    CHECK(told.calls == 2 && strstr(told.line, words) && words[0]);
+    CHECK(logged.calls == 2 && strstr(logged.line, words) && words[0]);
 
     ig_context_options options = { .size = sizeof options, .cache_folder = "" };
     ig_context *context = ig_context_create(&options);
@@ -83,19 +83,19 @@ TEST(opening_and_runs_tell_errors_once) {
     CHECK_INT(ig_compile(module, NULL, &program), IG_OK);
     ig_session_options how = { .size = sizeof how, .log = &log, .arena_size = 1 };
     CHECK_INT(ig_session_create(program, &how, &session), IG_INVALID);
-    CHECK_INT(told.calls, 3);
+    CHECK_INT(logged.calls, 3);
     how.arena_size = 0;
     CHECK_INT(ig_session_create(program, &how, &session), IG_OK);
     float x[8] = { 0 };
     ig_view in = { .data = x, .dtype = IG_F32, .rank = 2, .dims = { 2, 4 } },
             out = { 0 };
     CHECK_INT(ig_session_run(session, &in, 1, &out, 1), IG_OK);
-    CHECK_INT(told.calls, 3); /* what is well is not told */
+    CHECK_INT(logged.calls, 3); /* what is well is not logged */
     in.rank = 1;
     out = (ig_view){ 0 };
     CHECK_INT(ig_session_run(session, &in, 1, &out, 1), IG_INVALID);
-    CHECK_INT(told.calls, 4);
-    CHECK_MSG(strstr(told.line, ig_session_error(session)), "%s", told.line);
+    CHECK_INT(logged.calls, 4);
+    CHECK_MSG(strstr(logged.line, ig_session_error(session)), "%s", logged.line);
     ig_session_destroy(session);
     ig_program_close(program);
     ig_module_close(module);
