@@ -1,6 +1,7 @@
 /* Lists and tuples.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/container/container.h"
+#include "frontend/torch/container/picked.h"
 #include "frontend/torch/eval/stacked.h"
 
 #include <assert.h>
@@ -96,6 +97,10 @@ static ig_status index_at(ig_ts_call *call, uint32_t arg, size_t count,
     }
     *out_index = (size_t)i;
     return IG_OK;
+}
+
+static bool is_of_run(const ig_ts_value *index) {
+    return index->kind == IG_TS_INT && index->form != IG_TS_KNOWN;
 }
 
 /* The list of argument 0 and the index that argument 1 names in it. */
@@ -241,14 +246,27 @@ ig_status ig_ts_op_list_getitem(ig_ts_call *call) {
                                   &item));
         return ig_ts_give_value(call, 0, item);
     }
-    IG_TRY(item_at(call, &list, &i));
+    IG_TRY(ig_ts_list_at(call, 0, &list));
+    if (is_of_run(&call->args[1]) && ig_ts_can_pick(call, list->items, list->count)) {
+        IG_TRY(ig_ts_pick_item(call, list->items, list->count, &call->args[1], &item));
+        return ig_ts_give_value(call, 0, item);
+    }
+    IG_TRY(index_at(call, 1, list->count, &i));
     return ig_ts_give_value(call, 0, list->items[i]);
 }
 
 ig_status ig_ts_op_list_set_item(ig_ts_call *call) {
     ig_ts_list *list = NULL;
     size_t i = 0;
-    IG_TRY(item_at(call, &list, &i));
+    IG_TRY(ig_ts_list_at(call, 0, &list));
+    const ig_ts_value ends[] = { list->count ? list->items[0] : call->args[2],
+                                 call->args[2] };
+    if (is_of_run(&call->args[1]) && ig_ts_can_pick(call, list->items, list->count) &&
+        ig_ts_can_pick(call, ends, IG_COUNT_OF(ends))) {
+        IG_TRY(ig_ts_put_item(call, list, &call->args[1], &call->args[2]));
+        return ig_ts_give_arg(call, 0, 0);
+    }
+    IG_TRY(index_at(call, 1, list->count, &i));
     ig_ts_list_set(call->eval, list, i, call->args[2]);
     return ig_ts_give_arg(call, 0, 0);
 }

@@ -430,6 +430,66 @@ class Txt(nn.Module):
         r += [bin(n), hex(n * 1000), oct(-n), bin(0), "a".center(2, "<"), "ab".center(5, "<")]
         return x + len(r), r
 
+
+class Picks(nn.Module):
+    """Lists that are read and written where the run says: tensors, numbers, tuples."""
+
+    def forward(self, x: T, i: T):
+        tensors = [x * 1, x * 2, x * 3]
+        n = int(i[0])
+        a = tensors[n]
+        tensors[int(i[1])] = x * 10
+        whole, parts = [1, 5, 7], [0.5, 1.5]
+        whole[int(i[0])] = int(i[1]) + 100
+        pairs = [(x + 1, 1.5), (x + 2, 2.5)]
+        p, q = pairs[int(i[2])]
+        pairs[int(i[2])] = (x, 0.25)
+        number = whole[0] + 10 * whole[1] + 100 * whole[2]
+        return (a, torch.stack(tensors), number, parts[int(i[2])], p, q,
+                pairs[0][0] + pairs[1][1], whole[n])
+
+
+class Beam(nn.Module):
+    """Hypotheses in a list that each step makes anew, from those that the run chooses."""
+
+    def forward(self, x: T):
+        words: List[T] = [torch.zeros(1, dtype=torch.long) for _ in range(2)]
+        scores = torch.zeros(2)
+        for t in range(3):
+            scores, chosen = (scores.unsqueeze(1) + x[t]).flatten().topk(2)
+            longer: List[T] = []
+            for j in range(2):
+                place = int(chosen[j])
+                word = torch.tensor([place % x.size(2)])
+                longer.append(torch.cat([words[place // x.size(2)], word]))
+            words = longer
+        return torch.stack(words), scores
+
+
+class Selected(nn.Module):
+    """A sort by selection: items change places as the run finds."""
+
+    def forward(self, x: T):
+        rows = [x[0], x[1], x[2]]
+        for i in range(3):
+            least = i
+            for j in range(i + 1, 3):
+                if bool(rows[j].sum() < rows[least].sum()):
+                    least = j
+            row = rows[i]
+            rows[i] = rows[least]
+            rows[least] = row
+        return torch.stack(rows), torch.vander(rows[0]), torch.vander(x[:, 0], 2, True)
+
+
+class Spectra(nn.Module):
+    """A whole spectrum there and back, whose second half istft leaves alone."""
+
+    def forward(self, x: T):
+        window = torch.hamming_window(10)
+        y = torch.stft(x, 15, 4, 10, window, onesided=False, return_complex=True)
+        return torch.istft(y, 15, 4, 10, window, onesided=False, length=40)
+
 # ---- cases ----
 
 OUT = pathlib.Path(sys.argv[1])
@@ -454,3 +514,8 @@ sc("face0", Face(Sq()), [(x23, 0), (x23, 1)])
 sc("fns", Fns(), [(x23, "a"), (x23, "b"), (x23, "c")])
 sc("mth", Mth(), [(x23, 0.3, 3), (x23, 0.75, -4)])
 sc("txt", Txt(), [(x23, "aB-c-Dd", 10), (x23, "l1\nl2\r\n-l3\n", 3), (x23, "", 4)])
+for k, at in enumerate(([0, 2, 1], [-1, -3, -2], [1, 1, 0])):
+    sc(f"picks{k}", Picks(), [(x23, torch.tensor(at))])
+sc("beam", Beam(), [(randn(3, 2, 5, n=4).log_softmax(-1),), (randn(3, 2, 4, n=5),)])
+sc("selected", Selected(), [(randn(3, 4, n=6),), (randn(3, 3, n=7),)])
+sc("spectra", Spectra(), [(randn(2, 40, n=8),), (randn(40, n=9),)])

@@ -347,6 +347,21 @@ static ig_value *cut_signal(ig_ts_call *call, const windows *w, ig_value *x,
     return ig_expr_slice(call->e, x, 1, start, ig_dim_sub(m, rest, start), 1);
 }
 
+/* Of [batch, windows, frequencies]: a real signal's other half says the same again. */
+static ig_complex first_half(ig_ts_call *call, const windows *w, ig_complex x) {
+    ig_expr *e = call->e;
+    if (e->status != IG_OK) {
+        return x;
+    }
+    ig_dim all = ig_expr_extent(e, x.re, 2), half = ig_dim_of(w->size / 2 + 1);
+    bool is_whole = ig_dim_equal(e->module, all, ig_dim_of(w->size)) == IG_YES;
+    if (is_wanted(call, 7, !is_whole)) {
+        return x;
+    }
+    return (ig_complex){ ig_expr_slice(e, x.re, 2, ig_dim_of(0), half, 1),
+                         ig_expr_slice(e, x.im, 2, ig_dim_of(0), half, 1) };
+}
+
 /* istft(self, n_fft, hop_length, win_length, window, center, normalized, onesided,
  * length, return_complex) */
 ig_status ig_ts_op_istft(ig_ts_call *call) {
@@ -357,10 +372,9 @@ ig_status ig_ts_op_istft(ig_ts_call *call) {
         return e->status;
     }
     uint32_t rank = x.re->type->rank;
-    if (!x.im || rank < 2 || rank > 3 || ig_aten_bool(call, 9) ||
-        !is_wanted(call, 7, true)) {
+    if (!x.im || rank < 2 || rank > 3 || ig_aten_bool(call, 9)) {
         return ig_ts_fail(call, IG_UNSUPPORTED,
-                          "takes one half of a spectrum, of rank 2 or 3");
+                          "takes a spectrum of rank 2 or 3, and gives a real signal");
     }
     bool is_one = rank == 2, is_centred = ig_aten_bool(call, 5);
     if (is_one) {
@@ -368,7 +382,8 @@ ig_status ig_ts_op_istft(ig_ts_call *call) {
                           ig_expr_unsqueeze(e, x.im, 0) };
     }
     ig_dim size = ig_dim_of(w.size);
-    ig_value *y = to_real_axis(e, move_parts(e, x, 1, 2), 2, size);
+    x = first_half(call, &w, move_parts(e, x, 1, 2));
+    ig_value *y = to_real_axis(e, x, 2, size);
     y = divide_by(e, y, size, ig_aten_bool(call, 6) ? BY_ROOT : BY_ALL);
     IG_TRY(e->status);
     ig_dim dims[] = { ig_dim_of(1), ig_expr_extent(e, y, 1), size }, last = dims[1];

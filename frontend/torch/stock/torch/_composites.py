@@ -418,6 +418,14 @@ def linalg_vander(x, N=None):
     return torch.cat([torch.ones_like(x).unsqueeze(-1), torch.cumprod(powers, -1)], -1)
 
 
+def vander(x, N=None, increasing=False):
+    count = x.size(0) if N is None else N
+    if count == 0:
+        return x.new_zeros([x.size(0), 0])
+    powers = linalg_vander(x, count)
+    return powers if increasing else powers.flip(1)
+
+
 def pdist(self, p=2.0):
     rows = combinations(torch.arange(self.size(0)), 2)
     return torch.ops.aten.linalg_vector_norm(self[rows[:, 0]] - self[rows[:, 1]], p, [1])
