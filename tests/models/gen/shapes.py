@@ -145,6 +145,16 @@ class Speech(nn.Module):
         return y, h, c, g
 
 
+class Windows(nn.Module):
+    """Windows as long as the signal; one of a single element is 1."""
+
+    def forward(self, x):
+        n = x.size(1)
+        return (x * torch.hann_window(n), x * torch.hamming_window(n, False, 0.6, 0.3),
+                x * torch.blackman_window(n, False), x * torch.bartlett_window(n),
+                x * torch.bartlett_window(n, False))
+
+
 class Columns(nn.Module):
     def forward(self, x):
         return F.fold(x, (5, 6), (2, 3), padding=1, stride=2)
@@ -174,6 +184,7 @@ def images():
     case("images", Images(), [(torch.randn(b, 3, h, w), ) for b, h, w in sizes])
     case("speech", Speech(), [(torch.randn(b, n), torch.randn(1, b, 5), torch.randn(1, b, 5),
                                torch.randn(1, b, 3)) for b, n in ((2, 31), (1, 7), (3, 20))])
+    case("windows", Windows(), [(torch.randn(2, n),) for n in (9, 1, 2, 0, 30)])
     columns = nn.Unfold((2, 3), padding=1, stride=2)
     case("columns", Columns(), [(columns(torch.randn(b, 4, 5, 6)), ) for b in (2, 1, 0)])
     case("unpool", Unpool(), [(torch.randn(b, 3, 6, 8), ) for b in (2, 1, 7, 0)])

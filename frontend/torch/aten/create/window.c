@@ -1,8 +1,9 @@
 /* Windows of signal processing: hann, hamming, blackman, bartlett, kaiser.
  * SPDX-License-Identifier: Apache-2.0
  *
- * A window has a known length and is a constant.  A periodic one is the window of one
- * more element without its last; that of one element is 1.
+ * A window of a known length is a constant, any other is computed from its places;
+ * kaiser's length is known.  A periodic one is the window of one more element without
+ * its last; that of one element is 1.
  */
 #include "frontend/torch/aten/aten.h"
 
@@ -63,13 +64,49 @@ static window read_window(ig_ts_call *call, uint32_t before) {
     return w;
 }
 
+/* numbers[0] + numbers[1] cos(turn) + numbers[2] cos(2 turn) */
+static ig_value *add_turns(ig_expr *e, ig_value *turn, const double numbers[3]) {
+    ig_value *one = ig_expr_with(e, IG_OP_mul, ig_build_cos(e, turn), numbers[1]);
+    one = ig_expr_with(e, IG_OP_add, one, numbers[0]);
+    if (numbers[2] == 0) {
+        return one;
+    }
+    ig_value *two = ig_build_cos(e, ig_expr_with(e, IG_OP_mul, turn, 2));
+    return ig_build_add(e, one, ig_expr_with(e, IG_OP_mul, two, numbers[2]));
+}
+
+/* f64 [count] of a count that the import does not know; not of kaiser. */
+static ig_value *open_window(ig_expr *e, const window *w, ig_dim count,
+                             bool is_periodic) {
+    ig_dim last = is_periodic ? count : ig_dim_sub(e->module, count, ig_dim_of(1));
+    ig_value *part = ig_build_div(e, ig_expr_iota(e, IG_DT_f64, count),
+                                  ig_expr_dim(e, last, IG_DT_f64));
+    ig_value *turn = ig_expr_with(e, IG_OP_mul, part, 2 * M_PI), *value;
+    if (w->kind == BARTLETT) {
+        value = ig_expr_with(e, IG_OP_add, ig_expr_with(e, IG_OP_mul, part, 2), -1);
+        value = ig_expr_number_with(e, IG_OP_sub, 1, ig_expr_map1(e, IG_OP_abs, value));
+    } else {
+        const double blackman[] = { 0.42, -0.5, 0.08 };
+        const double cosine[] = { w->first, -w->second, 0 };
+        value = add_turns(e, turn, w->kind == BLACKMAN ? blackman : cosine);
+    }
+    ig_value *is_one = ig_expr_with_integer(e, IG_OP_eq,
+                                            ig_expr_dim(e, count, IG_DT_i64), 1);
+    return ig_build_where(e, is_one, ig_expr_number(e, IG_DT_f64, 1), value);
+}
+
 /* hann_window(window_length, periodic, …, dtype, layout, device, pin_memory) */
 ig_status ig_ts_op_window(ig_ts_call *call) {
     uint32_t before = (uint32_t)call->row->variant / ARGUMENT;
     window w = read_window(call, before);
-    int64_t count = ig_aten_int(call, 0);
     bool is_periodic = before < 2 || ig_aten_bool(call, 1);
     ig_dtype dtype = ig_aten_dtype(call, before, IG_DT_f32);
+    if (!ig_ts_is_known(&call->args[0]) && w.kind != KAISER &&
+        ig_dtype_is_float(dtype)) {
+        ig_value *open = open_window(call->e, &w, ig_aten_dim(call, 0), is_periodic);
+        return ig_aten_give(call, ig_aten_cast(call, open, dtype));
+    }
+    int64_t count = ig_aten_int(call, 0);
     IG_TRY(call->e->status);
     if (count < 0 || !ig_dtype_is_float(dtype)) {
         return ig_ts_fail(call, IG_INVALID, "a window of %lld elements of %s",
