@@ -114,8 +114,7 @@ static ig_status check_more_tables(const ig_op *op, const ig_bag_feature *featur
         bool is_alike = !ig_dim_is(next->dims[0], 0) && next->kind == first->kind &&
                         next->dtype == first->dtype && next->rank == first->rank &&
                         ig_rows_equal(next->rows, first->rows) &&
-                        ig_dim_equal(ig_op_module(op), next->dims[1], first->dims[1]) !=
-                            IG_NO;
+                        ig_claim_equal(ig_op_module(op), next->dims[1], first->dims[1]);
         if (!is_alike) {
             return INFER_ERROR(op, "operand %u is %s, expected rows like those of %s",
                                feature->table + i,
@@ -187,7 +186,7 @@ static ig_status count_bags(const ig_op *op, const ig_bag_feature *feature,
                                &offsets));
     }
     bool has_last = feature->last != IG_LAST_ids;
-    if (has_last && ig_dim_less_equal(module, ig_dim_of(1), offsets) == IG_NO) {
+    if (has_last && !ig_claim_less_equal(module, ig_dim_of(1), offsets)) {
         return INFER_ERROR(op, "operand %u is %s, expected the last end in it",
                            feature->begins, ig_operand_text(op, feature->begins));
     }

@@ -34,7 +34,7 @@ ig_status ig_infer_forest(ig_op *op, const ig_type **out_types) {
         ig_check_extent(op, IG_FOREST_LEAVES, 0, records, "that of operand 1", NULL));
     IG_TRY(ig_check_extent(op, IG_FOREST_TREES, 1, ig_dim_of(2), "2", NULL));
     ig_dim width = ig_operand_type(op, IG_FOREST_WEIGHTS)->dims[1];
-    if (targets < 1 || ig_dim_less_equal(module, width, ig_dim_of(targets)) == IG_NO) {
+    if (targets < 1 || !ig_claim_less_equal(module, width, ig_dim_of(targets))) {
         return INFER_ERROR(op, "operand 5 is %s, more than %lld targets",
                            ig_operand_text(op, IG_FOREST_WEIGHTS), (long long)targets);
     }

@@ -83,9 +83,8 @@ ig_status ig_infer_gather_nd(ig_op *op, const ig_type **out_types) {
 static ig_status check_elements(const ig_op *op, uint32_t axis) {
     const ig_type *x = ig_operand_type(op, 0), *indices = ig_operand_type(op, 1);
     for (uint32_t i = 0; i < x->rank; i++) {
-        ig_truth fits = ig_dim_less_equal(ig_op_module(op), indices->dims[i],
-                                          x->dims[i]);
-        if (i != axis && fits == IG_NO) {
+        if (i != axis &&
+            !ig_claim_less_equal(ig_op_module(op), indices->dims[i], x->dims[i])) {
             return INFER_ERROR(
                 op,
                 "operand 1 is %s, its extent %u passes that of operand 0, which is %s",

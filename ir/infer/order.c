@@ -94,8 +94,8 @@ ig_status ig_infer_topk(ig_op *op, const ig_type **out_types) {
     IG_TRY(topk_count(op, axis, &count));
     ig_module *module = ig_op_module(op);
     const ig_type *x = ig_operand_type(op, 0);
-    if (ig_dim_less_equal(module, count, x->dims[axis]) == IG_NO ||
-        ig_dim_less_equal(module, ig_dim_of(0), count) == IG_NO) {
+    if (!ig_claim_less_equal(module, count, x->dims[axis]) ||
+        !ig_claim_less_equal(module, ig_dim_of(0), count)) {
         return INFER_ERROR(
             op, "operand 0 is %s and has no such number of elements along axis %u",
             ig_operand_text(op, 0), axis);

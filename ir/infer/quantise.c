@@ -28,7 +28,7 @@ static ig_status check_shape(const ig_op *op, uint32_t operand, uint32_t to) {
     IG_TRY(ig_check_broadcast(op, operand, dims, &rank));
     bool fits = rank == type->rank;
     for (uint32_t d = 0; fits && d < rank; d++) {
-        fits = ig_dim_equal(ig_op_module(op), dims[d], type->dims[d]) != IG_NO;
+        fits = ig_claim_equal(ig_op_module(op), dims[d], type->dims[d]);
     }
     if (!fits) {
         return INFER_ERROR(op, "operand %u is %s, expected one that broadcasts to %s",

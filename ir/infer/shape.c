@@ -133,7 +133,11 @@ ig_status ig_infer_reshape(ig_op *op, const ig_type **out_types) {
         IG_TRY(check_extents(op, &shape));
     }
     const ig_type *result = ig_type_with_dims(module, type, shape.rank, shape.dims);
-    if (ig_dim_equal(module, count, ig_type_count(module, result)) == IG_NO) {
+    bool fits = shape.is_known
+                    ? ig_claim_equal(module, count, ig_type_count(module, result))
+                    : ig_dim_equal(module, count, ig_type_count(module, result)) !=
+                          IG_NO;
+    if (!fits) {
         return INFER_ERROR(
             op,
             "operand 0 is %s, which has not as many elements as the shape asked for",

@@ -231,16 +231,39 @@ static bool is_outside(ig_module *module, ig_dim at, ig_dim extent) {
            ig_dim_less_equal(module, extent, at) == IG_YES;
 }
 
+/* That a slice of any elements lies inside of [0, extent). */
+static void claim_inside(ig_module *module, ig_dim low, ig_dim high, ig_dim size,
+                         ig_dim extent) {
+    ig_dim any = ig_dim_min(module, size, ig_dim_of(1));
+    ig_dim end = ig_dim_add(module, high, ig_dim_of(1));
+    ig_dim before = ig_dim_sub(module, end, size); /* the end of an empty one */
+    if (ig_dim_less_equal(module, before, extent) != IG_YES) {
+        end = ig_dim_mul(module, any, end); /* without elements it may start anywhere */
+    }
+    if (ig_dim_less_equal(module, ig_dim_of(0), low) != IG_YES) {
+        low = ig_dim_mul(module, any, low);
+    }
+    (void)ig_claim_less_equal(module, ig_dim_of(0), low);
+    (void)ig_claim_less_equal(module, end, extent);
+}
+
 /* `size` elements from `start` by `step` provably leave an axis? */
 static bool leaves_axis(ig_module *module, ig_dim start, ig_dim size, int64_t step,
                         ig_dim extent) {
     ig_dim span = ig_dim_mul(module, ig_dim_sub(module, size, ig_dim_of(1)),
                              ig_dim_const(module, step));
+    ig_dim last = ig_dim_add(module, start, span);
     bool has_elements = ig_dim_less_equal(module, ig_dim_of(1), size) == IG_YES;
     bool is_unfit = is_outside(module, start, extent) ||
-                    is_outside(module, ig_dim_add(module, start, span), extent);
-    return step == 0 || (has_elements && is_unfit) ||
-           ig_dim_less_equal(module, ig_dim_of(0), size) == IG_NO;
+                    is_outside(module, last, extent);
+    if (step == 0 || (has_elements && is_unfit)) {
+        return true;
+    }
+    if (ig_claims_of(module) && !ig_dim_is(size, 0)) {
+        claim_inside(module, step > 0 ? start : last, step > 0 ? last : start, size,
+                     extent);
+    }
+    return !ig_claim_less_equal(module, ig_dim_of(0), size);
 }
 
 static ig_status slice_by_sizes(const ig_op *op, ig_dim *dims, uint32_t rank) {
@@ -317,7 +340,7 @@ static ig_status pad_axis(const ig_op *op, uint32_t axis, ig_dim before, ig_dim 
                           ig_dim *dim) {
     ig_module *module = ig_op_module(op);
     ig_dim padded = ig_dim_add(module, *dim, ig_dim_add(module, before, after));
-    if (ig_dim_less_equal(module, ig_dim_of(0), padded) == IG_NO) {
+    if (!ig_claim_less_equal(module, ig_dim_of(0), padded)) {
         return INFER_ERROR(
             op,
             "operand 0 is %s, and padding leaves less than nothing of its extent %u",
@@ -406,9 +429,9 @@ ig_status ig_infer_pad(ig_op *op, const ig_type **out_types) {
     }
     if (op->operand_count > value &&
         (ig_operand_type(op, value)->dtype != type->dtype ||
-         ig_dim_equal(ig_op_module(op), ig_dim_of(1),
-                      ig_type_count(ig_op_module(op), ig_operand_type(op, value))) ==
-             IG_NO)) {
+         !ig_claim_equal(
+             ig_op_module(op), ig_dim_of(1),
+             ig_type_count(ig_op_module(op), ig_operand_type(op, value))))) {
         return INFER_ERROR(op, "operand %u is %s, expected one value to pad with",
                            value, ig_operand_text(op, value));
     }
@@ -498,7 +521,7 @@ ig_status ig_infer_range(ig_op *op, const ig_type **out_types) {
     for (uint32_t i = 0; i < 3; i++) {
         IG_TRY(ig_check_tensor(op, i));
         ig_dim count = ig_type_count(ig_op_module(op), ig_operand_type(op, i));
-        if (ig_dim_equal(ig_op_module(op), count, ig_dim_of(1)) == IG_NO) {
+        if (!ig_claim_equal(ig_op_module(op), count, ig_dim_of(1))) {
             return INFER_ERROR(op, "operand %u is %s, expected one number", i,
                                ig_operand_text(op, i));
         }

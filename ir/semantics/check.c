@@ -119,11 +119,42 @@ ig_dim ig_dim_precise(const ig_module *module, ig_dim a, ig_dim b) {
     return rate_vagueness(module, b) < rate_vagueness(module, a) ? b : a;
 }
 
+static const char claims_key;
+static const ig_claims no_claims;
+
+void ig_claims_collect(ig_module *module, ig_claims *claims) {
+    assert((!claims || claims->arena) && "claims grow in an arena");
+    ig_module_keep_beside(module, &claims_key, claims ? claims : &no_claims);
+}
+
+ig_claims *ig_claims_of(const ig_module *module) {
+    ig_claims *claims = ig_module_beside(module, &claims_key);
+    return claims == &no_claims ? NULL : claims;
+}
+
+static bool note_claim(const ig_module *module, ig_truth truth, ig_claim claim) {
+    ig_claims *claims = truth == IG_MAYBE ? ig_claims_of(module) : NULL;
+    if (claims) {
+        IG_PUSH(claims->arena, &claims->items, claim);
+    }
+    return truth != IG_NO;
+}
+
+bool ig_claim_equal(ig_module *module, ig_dim a, ig_dim b) {
+    return note_claim(module, ig_dim_equal(module, a, b),
+                      (ig_claim){ a, b, IG_CLAIM_EQUAL });
+}
+
+bool ig_claim_less_equal(ig_module *module, ig_dim a, ig_dim b) {
+    return note_claim(module, ig_dim_less_equal(module, a, b),
+                      (ig_claim){ a, b, IG_CLAIM_AT_MOST });
+}
+
 ig_status ig_check_extent(const ig_op *op, uint32_t operand, uint32_t axis,
                           ig_dim expected, const char *what, ig_dim *out_dim) {
     ig_module *module = ig_op_module(op);
     ig_dim dim = ig_operand_type(op, operand)->dims[axis];
-    if (ig_dim_equal(module, dim, expected) == IG_NO) {
+    if (!ig_claim_equal(module, dim, expected)) {
         return INFER_ERROR(
             op, "operand %u is %s, expected its extent %u to equal %s, %s", operand,
             ig_operand_text(op, operand), axis, text_of_dim(op, expected), what);
@@ -151,10 +182,13 @@ bool ig_dim_broadcast(ig_module *module, ig_dim a, ig_dim b, ig_dim *out_dim) {
     bool a_wide = excludes_one(module, a), b_wide = excludes_one(module, b);
     if (a_wide && b_wide) { /* neither is 1, so they must be equal */
         *out_dim = ig_dim_precise(module, a, b);
-        return equal != IG_NO;
+        return ig_claim_equal(module, a, b);
     }
     *out_dim = a_wide ? a : b_wide ? b : ig_dim_bcast(module, a, b);
-    return true;
+    return claim(
+        module,
+        ig_dim_equal(module, ig_dim_bcast(module, a, b), ig_dim_bcast(module, b, a)),
+        (ig_claim){ a, b, IG_CLAIM_BROADCAST });
 }
 
 ig_status ig_check_broadcast(const ig_op *op, uint32_t operand, ig_dim *dims,

@@ -35,6 +35,27 @@ ig_status ig_check_axis(const ig_op *op, int64_t axis, uint32_t rank,
 ig_status ig_check_extent(const ig_op *op, uint32_t operand, uint32_t axis,
                           ig_dim expected, const char *what, ig_dim *out_dim);
 
+/* What a hook takes for granted of two extents and cannot prove. */
+typedef struct ig_claim {
+    ig_dim left, right;
+    enum {
+        IG_CLAIM_EQUAL,
+        IG_CLAIM_BROADCAST, /* either is 1, or they are equal */
+        IG_CLAIM_AT_MOST
+    } kind;
+} ig_claim;
+typedef struct ig_claims {
+    ig_arena *arena;
+    IG_VEC(ig_claim) items;
+} ig_claims;
+/* Hooks on ops of the module add to `claims` from now on; NULL: to none. */
+void ig_claims_collect(ig_module *module, ig_claims *claims);
+/* Where they are collected, or NULL. */
+ig_claims *ig_claims_of(const ig_module *module);
+/* a = b, a <= b: false when that is provably wrong, noted where nobody knows. */
+bool ig_claim_equal(ig_module *module, ig_dim a, ig_dim b);
+bool ig_claim_less_equal(ig_module *module, ig_dim a, ig_dim b);
+
 /* One of two extents that are equal: a number before a symbol before an expression. */
 ig_dim ig_dim_precise(const ig_module *module, ig_dim a, ig_dim b);
 /* Broadcast of two extents; false when they are provably unfit. */

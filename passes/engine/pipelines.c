@@ -12,7 +12,7 @@ const ig_pass ig_passes[] = {
     { NULL, NULL, 0, (ig_stage)0, NULL },
 };
 
-const char ig_pipeline_clean[] = "(infer,guards,canonicalise,fold,cse,dce)*";
+const char ig_pipeline_clean[] = "add_guards,(infer,guards,canonicalise,fold,cse,dce)*";
 const char ig_pipeline_understand[] =
     "fold_flow,unify,(infer,guards,canonicalise,fold,cse,dce)*,jagged_insert,dce,"
     "bounds,bag_whole,fold,cse,dce,bag_shards,dce,"

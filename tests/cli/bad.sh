@@ -82,6 +82,33 @@ check "and by default one of what a run may grow" 5 "--limit late_bytes=N" \
     "$ingot" run "$tmp/grow.ig" --input 'x=f32[4]=1' --input n=60
 check "which can be raised" 0 "f32[33554432]" \
     "$ingot" run "$tmp/grow.ig" --input 'x=f32[4]=1' --input n=23 --limit late_bytes=1000000000
+# Text without guards: extents that do not fit each other are an error where they are used.
+cat >"$tmp/unguarded.ig" <<'END'
+module @m {
+  graph @main(%c: bool[], %x: f32[B], %y: f32[C]) -> (f32[1] "z") {
+    %one = const {value = [1]} : f32[1]
+    %0 = if %c : f32[1] {
+      %1 = add %x, %y : f32[bcast(B, C)]
+      %2 = slice %1 {starts = [2], sizes = [C], steps = [1]} : f32[C]
+      %3 = reduce %2 {axes = [0], keep, op = sum} : f32[1]
+      yield %3
+    } else {
+      yield %one
+    }
+    ret %0
+  }
+}
+END
+for target in cpu interpret; do
+    check "$target: extents that do not broadcast are refused" 3 "do not broadcast" \
+        "$ingot" run "$tmp/unguarded.ig" -t $target --input c=true --input 'x=f32[2]=1' --input 'y=f32[3]=1'
+    check "$target: a slice beyond what there is, too" 3 "slice: " \
+        "$ingot" run "$tmp/unguarded.ig" -t $target --input c=true --input 'x=f32[4]=1' --input 'y=f32[4]=1'
+    check "$target: not where the branch is not taken" 0 "  1" \
+        "$ingot" run "$tmp/unguarded.ig" -t $target --input c=false --input 'x=f32[2]=1' --input 'y=f32[3]=1'
+    check "$target: and what fits is computed" 0 "  2" \
+        "$ingot" run "$tmp/unguarded.ig" -t $target --input c=true --input 'x=f32[3]=1' --input 'y=f32[1]=1'
+done
 cat >"$tmp/largest.ig" <<'END'
 module @largest {
   graph @main(%x: f32[4], %k: i64[]) -> (f32[K] "y") {

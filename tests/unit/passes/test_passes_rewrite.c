@@ -205,7 +205,7 @@ TEST(round_trip_and_clone_are_checked) {
     setenv("INGOT_DEBUG", "verify,roundtrip,clone", 1);
     CHECK_TEXT(
         run(ig_pipeline_clean, NULL, IG_OK).names,
-        "infer guards canonicalise fold cse dce infer guards canonicalise fold cse dce ");
+        "add_guards infer guards canonicalise fold cse dce infer guards canonicalise fold cse dce ");
     unsetenv("INGOT_DEBUG");
     finish();
 }
