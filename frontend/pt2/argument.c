@@ -11,7 +11,7 @@
 
 const char *ig_pt2_union(const ig_json *value, const ig_json **out_member) {
     bool is_union = value && value->kind == IG_JSON_OBJECT && value->as.list.count == 1;
-    *out_member = is_union ? &value->as.list.items[0] : NULL;
+    *out_member = is_union ? ig_json_at(value, 0) : NULL;
     return is_union ? value->as.list.keys[0].data : "";
 }
 
@@ -205,7 +205,7 @@ static ig_status read_list(const ig_pt2_scope *scope, const argument_row *row,
     }
     for (size_t i = 0; i < count; i++) {
         ig_ts_value item;
-        IG_TRY(row->read(scope, &value->as.list.items[i], &item));
+        IG_TRY(row->read(scope, ig_json_at(value, i), &item));
         ig_ts_list_add(scope->eval, list, item);
     }
     *out = ig_ts_of_list(list);

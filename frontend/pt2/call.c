@@ -68,7 +68,7 @@ static ig_status add_tensor(grower *g, const char *name, const char *path, int l
     for (size_t i = 0; i < ig_json_count(sizes); i++) {
         const char *open = ig_arena_printf(g->reader->arena, "%s_d%zu", path, i);
         ig_put(&out, "%s", i ? ", " : "");
-        put_size(g, &sizes->as.list.items[i], open, &out);
+        put_size(g, ig_json_at(sizes, i), open, &out);
         if (less) {
             ig_put(&out, " - %d", less);
         }
@@ -185,7 +185,7 @@ static ig_status add_list(grower *g, const ig_json *list) {
     size_t count = ig_json_count(list);
     add_node(g, (ig_node){ .kind = IG_NODE_LIST, .count = (uint32_t)count });
     for (size_t i = 0; i < count; i++) {
-        IG_TRY(add_literal(g, &list->as.list.items[i]));
+        IG_TRY(add_literal(g, ig_json_at(list, i)));
     }
     return IG_OK;
 }
@@ -259,7 +259,7 @@ static const char *parameter_name(const ig_pt2_program *p, const ig_json *names,
     bool is_keyword = group == &p->in.items[1];
     const ig_json *given = is_keyword && group->keys ? group->keys[index]
                            : !is_keyword && index < ig_json_count(names)
-                               ? &names->as.list.items[index]
+                               ? ig_json_at(names, index)
                                : NULL;
     const char *name = ig_json_text(given);
     return *name ? name : ig_arena_printf(p->reader.arena, "arg%zu", index);
@@ -346,10 +346,10 @@ static ig_status read_inputs(ig_pt2_program *p) {
     const ig_json *specs = ig_json_get(p->signature, "input_specs");
     const ig_json *inputs = ig_json_get(p->graph, "inputs");
     for (size_t i = 0; i < ig_json_count(specs); i++) {
-        IG_TRY(read_input(p, &specs->as.list.items[i], i));
+        IG_TRY(read_input(p, ig_json_at(specs, i), i));
     }
     for (size_t i = 0; !specs && i < ig_json_count(inputs); i++) {
-        read_old_input(p, &inputs->as.list.items[i]);
+        read_old_input(p, ig_json_at(inputs, i));
     }
     return IG_OK;
 }
@@ -389,10 +389,10 @@ static ig_status read_outputs(ig_pt2_program *p) {
     const ig_json *mutated = ig_json_get(p->signature, "buffers_to_mutate");
     size_t leaves = 0;
     for (size_t i = 0; i < ig_json_count(specs); i++) {
-        IG_TRY(read_output(p, &specs->as.list.items[i]));
+        IG_TRY(read_output(p, ig_json_at(specs, i)));
     }
     for (size_t i = 0; !specs && i < ig_json_count(outputs); i++) {
-        const ig_json *argument = &outputs->as.list.items[i];
+        const ig_json *argument = ig_json_at(outputs, i);
         ig_pt2_output one = { .value = ig_pt2_argument_name(argument) };
         const ig_json *buffer = one.value ? ig_json_get(mutated, one.value) : NULL;
         one.target = ig_json_text(buffer);
@@ -417,7 +417,7 @@ enum { ASSUMED_MIN = 2 };
 
 static void read_ranges(ig_pt2_program *p, const ig_json *ranges) {
     for (size_t i = 0; i < ig_json_count(ranges); i++) {
-        const ig_json *range = &ranges->as.list.items[i];
+        const ig_json *range = ig_json_at(ranges, i);
         int64_t min, max;
         ig_writer extent;
         ig_writer_init(&extent, p->reader.arena);
@@ -439,7 +439,7 @@ static ig_status read_specs(ig_pt2_program *p, const ig_json *module,
                             const ig_json **out_names) {
     const ig_json *calls = ig_json_get(module, "module_call_graph");
     const ig_json *signature = ig_json_count(calls)
-                                   ? ig_json_get(&calls->as.list.items[0], "signature")
+                                   ? ig_json_get(ig_json_at(calls, 0), "signature")
                                    : NULL;
     const char *in_text = ig_json_text(ig_json_get(signature, "in_spec"));
     const char *out_text = ig_json_text(ig_json_get(signature, "out_spec"));

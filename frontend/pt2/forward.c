@@ -197,7 +197,7 @@ static ig_status take_outputs(running *r, const ig_ts_value *self,
 static ig_ts_value key_list(ig_ts_eval *eval, const ig_json *keys) {
     ig_ts_list *list = ig_ts_list_create(eval, ig_json_count(keys));
     for (size_t i = 0; i < ig_json_count(keys); i++) {
-        ig_ts_list_add(eval, list, key_value(&keys->as.list.items[i]));
+        ig_ts_list_add(eval, list, key_value(ig_json_at(keys, i)));
     }
     return ig_ts_of_list(list);
 }

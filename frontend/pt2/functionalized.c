@@ -44,11 +44,11 @@ typedef struct functionalized {
 /* ---- the node's arguments ---- */
 
 static const char *input_name(const functionalized *f, size_t index) {
-    return ig_json_text(ig_json_get(&f->inputs->as.list.items[index], "name"));
+    return ig_json_text(ig_json_get(ig_json_at(f->inputs, index), "name"));
 }
 
 static const ig_json *input_at(const functionalized *f, size_t index) {
-    return ig_json_get(&f->inputs->as.list.items[index], "arg");
+    return ig_json_get(ig_json_at(f->inputs, index), "arg");
 }
 
 /* The argument of this name, or NULL. */
@@ -78,15 +78,15 @@ static ig_status copy_base(functionalized *f, const ig_ts_value *value) {
     return ig_pt2_call(f->scope, "aten::clone", value, 1, &f->bases[f->base_count++]);
 }
 
-static const char *base_in_graph(const functionalized *f, int64_t index) {
+static const char *base_in_graph(const functionalized *f, size_t index) {
     const ig_json *list = ig_json_get(input_of(f, "_all_bases"), "as_tensors");
-    return ig_json_text(ig_json_get(&list->as.list.items[index], "name"));
+    return ig_json_text(ig_json_get(ig_json_at(list, index), "name"));
 }
 
 static ig_status copy_bases(functionalized *f, const ig_json *list) {
     for (size_t i = 0; i < ig_json_count(list); i++) {
         ig_ts_value value;
-        IG_TRY(ig_pt2_get(f->scope, base_in_graph(f, (int64_t)i), &value));
+        IG_TRY(ig_pt2_get(f->scope, base_in_graph(f, i), &value));
         IG_TRY(copy_base(f, &value));
     }
     return IG_OK;
@@ -108,8 +108,8 @@ static bool is_row_major(const functionalized *f, const char *name) {
     }
     for (size_t i = ig_json_count(sizes); i-- > 0;) {
         bool is_known =
-            ig_json_int(ig_json_get(&sizes->as.list.items[i], "as_int"), &size) &&
-            ig_json_int(ig_json_get(&strides->as.list.items[i], "as_int"), &stride);
+            ig_json_int(ig_json_get(ig_json_at(sizes, i), "as_int"), &size) &&
+            ig_json_int(ig_json_get(ig_json_at(strides, i), "as_int"), &stride);
         if (!is_known || (size != 1 && stride != run) ||
             __builtin_mul_overflow(run, size, &run)) {
             return false;
@@ -125,7 +125,7 @@ static ig_status make_strided(functionalized *f, const char *prefix, int64_t bas
     IG_TRY(fact_value(f, prefix, "size", &view.place[0]));
     IG_TRY(fact_value(f, prefix, "stride", &view.place[1]));
     IG_TRY(fact_value(f, prefix, "storage_offset", &view.place[2]));
-    bool is_alone = is_row_major(f, base_in_graph(f, base));
+    bool is_alone = is_row_major(f, base_in_graph(f, (size_t)base));
     for (size_t i = 0; i < f->strided.count; i++) {
         is_alone = is_alone && f->strided.items[i].base != base;
     }
@@ -133,7 +133,7 @@ static ig_status make_strided(functionalized *f, const char *prefix, int64_t bas
         return ig_pt2_error(f->scope, IG_UNSUPPORTED,
                             "it writes to a strided view of '%.100s', which is not "
                             "row-major or has another such view: write to a copy",
-                            base_in_graph(f, base));
+                            base_in_graph(f, (size_t)base));
     }
     ig_ts_value args[1 + PLACE] = { f->bases[base] };
     memcpy(args + 1, view.place, sizeof view.place);
@@ -339,7 +339,7 @@ ig_status ig_pt2_functionalized(const ig_pt2_scope *scope, const char *name,
     IG_TRY(put_arguments(&f, is_old));
     if (outputs <= f.base_count ||
         (is_old &&
-         (outputs != f.base_count + 1 || !is_nothing(f.outputs->as.list.items)))) {
+         (outputs != f.base_count + 1 || !is_nothing(ig_json_at(f.outputs, 0))))) {
         return is_old
                    ? ig_pt2_error(scope, IG_UNSUPPORTED,
                                   "it does not say which arguments '%.100s' writes to: "
@@ -353,7 +353,7 @@ ig_status ig_pt2_functionalized(const ig_pt2_scope *scope, const char *name,
     IG_TRY(run_call(&f, target, own));
     IG_TRY(write_back(&f));
     for (size_t i = 0; i < f.base_count; i++) {
-        ig_pt2_set(scope, ig_pt2_argument_name(&f.outputs->as.list.items[own + i]),
+        ig_pt2_set(scope, ig_pt2_argument_name(ig_json_at(f.outputs, own + i)),
                    f.bases[i]);
     }
     return IG_OK;

@@ -21,7 +21,7 @@ typedef struct hop {
 
 static const ig_json *argument_at(const hop *h, size_t index) {
     return index < ig_json_count(h->inputs)
-               ? ig_json_get(&h->inputs->as.list.items[index], "arg")
+               ? ig_json_get(ig_json_at(h->inputs, index), "arg")
                : NULL;
 }
 
@@ -44,7 +44,7 @@ static ig_status read_list(const hop *h, size_t index, ig_pt2_values *out) {
     ig_pt2_union(argument_at(h, index), &list);
     *out = room_for(h, ig_json_count(list));
     for (size_t i = 0; i < ig_json_count(list); i++) {
-        const ig_json *item = &list->as.list.items[i];
+        const ig_json *item = ig_json_at(list, i);
         const char *name = ig_json_text(ig_json_get(item, "name"));
         ig_ts_value *value = &out->items[out->count++];
         IG_TRY(*name ? ig_pt2_get(h->scope, name, value)
@@ -97,14 +97,14 @@ static ig_status run_graph(const hop *h, const ig_json *graph, const char *part,
                             given->count, ig_json_count(inputs));
     }
     for (size_t i = 0; i < given->count; i++) {
-        ig_pt2_set(&scope, ig_pt2_argument_name(&inputs->as.list.items[i]),
+        ig_pt2_set(&scope, ig_pt2_argument_name(ig_json_at(inputs, i)),
                    given->items[i]);
     }
     IG_TRY(ig_pt2_nodes(&scope));
     *out = room_for(h, ig_json_count(outputs));
     for (size_t i = 0; i < ig_json_count(outputs); i++) {
-        IG_TRY(ig_pt2_argument(&scope, &outputs->as.list.items[i],
-                               &out->items[out->count++]));
+        IG_TRY(
+            ig_pt2_argument(&scope, ig_json_at(outputs, i), &out->items[out->count++]));
     }
     return IG_OK;
 }

@@ -224,6 +224,10 @@ size_t ig_json_count(const ig_json *value) {
     return is_list ? value->as.list.count : 0;
 }
 
+const ig_json *ig_json_at(const ig_json *value, size_t index) {
+    return index < ig_json_count(value) ? &value->as.list.items[index] : NULL;
+}
+
 const char *ig_json_text(const ig_json *value) {
     return value && value->kind == IG_JSON_STRING ? value->as.text.data : "";
 }

@@ -48,6 +48,8 @@ ig_status ig_json_read(ig_context *context, ig_arena *arena, const ig_location *
 const ig_json *ig_json_get(const ig_json *value, const char *key);
 /* Items of an ARRAY or members of an OBJECT; 0 of anything else, and of NULL. */
 size_t ig_json_count(const ig_json *value);
+/* Item or member `index` of them; NULL where there are fewer. */
+const ig_json *ig_json_at(const ig_json *value, size_t index);
 /* The text of a STRING, else "". */
 const char *ig_json_text(const ig_json *value);
 /* False where it is no INT. */

@@ -143,11 +143,11 @@ static void mark_parameters(const ig_py *state, const ig_json *exported) {
     const ig_json *specs = ig_json_get(signature, "input_specs");
     const ig_json *names = ig_json_get(signature, "inputs_to_parameters");
     for (size_t i = 0; i < ig_json_count(specs); i++) {
-        const ig_json *held = ig_json_get(&specs->as.list.items[i], "parameter");
+        const ig_json *held = ig_json_get(ig_json_at(specs, i), "parameter");
         mark_parameter(state, ig_json_get(held, "parameter_name"));
     }
     for (size_t i = 0; i < ig_json_count(names); i++) {
-        mark_parameter(state, &names->as.list.items[i]);
+        mark_parameter(state, ig_json_at(names, i));
     }
 }
 

@@ -41,7 +41,7 @@ ig_status ig_pt2_report(const ig_pt2_reader *reader, ig_status status,
 static bool are_strings(const ig_json *list) {
     bool are = list && list->kind == IG_JSON_ARRAY;
     for (size_t i = 0; are && i < ig_json_count(list); i++) {
-        are = list->as.list.items[i].kind == IG_JSON_STRING;
+        are = ig_json_at(list, i)->kind == IG_JSON_STRING;
     }
     return are;
 }
@@ -57,9 +57,9 @@ static const ig_json *keys_of(const ig_json *context) {
  * ModelOutput) list their keys. */
 static const ig_json *names_of(const ig_json *context) {
     bool is_dataclass = ig_json_count(context) == 2 && context->kind == IG_JSON_ARRAY &&
-                        are_strings(&context->as.list.items[0]) &&
-                        are_strings(&context->as.list.items[1]);
-    const ig_json *names = is_dataclass ? &context->as.list.items[0] : context;
+                        are_strings(ig_json_at(context, 0)) &&
+                        are_strings(ig_json_at(context, 1));
+    const ig_json *names = is_dataclass ? ig_json_at(context, 0) : context;
     return are_strings(names) ? names : NULL;
 }
 
@@ -76,7 +76,7 @@ static ig_status read_children(const ig_pt2_reader *reader, const ig_json *child
     out->count = ig_json_count(children);
     out->items = IG_NEW_ARRAY(reader->arena, ig_pt2_spec, out->count + 1);
     for (size_t i = 0; i < out->count; i++) {
-        IG_TRY(read_spec(reader, &children->as.list.items[i], records, &out->items[i]));
+        IG_TRY(read_spec(reader, ig_json_at(children, i), records, &out->items[i]));
     }
     return IG_OK;
 }
@@ -90,7 +90,7 @@ static void name_children(const ig_pt2_reader *reader, const ig_json *keys,
     out->kind = has_names ? kind : IG_PT2_TUPLE;
     out->keys = IG_NEW_ARRAY(reader->arena, const ig_json *, out->count + 1);
     for (size_t i = 0; has_names && i < out->count; i++) {
-        out->keys[i] = &keys->as.list.items[i];
+        out->keys[i] = ig_json_at(keys, i);
     }
 }
 
@@ -111,10 +111,9 @@ static ig_status read_jagged(const ig_pt2_reader *reader, const ig_json *context
     out->kind = IG_PT2_JAGGED;
     out->keys = IG_NEW_ARRAY(reader->arena, const ig_json *, IG_COUNT_OF(class->fixed));
     for (; fixed < IG_COUNT_OF(class->fixed) && class->fixed[fixed]; fixed++) {
-        out->keys[fixed] = !class->is_keyed_tensor ? context
-                           : fixed < ig_json_count(context)
-                               ? &context->as.list.items[fixed]
-                               : NULL;
+        out->keys[fixed] = !class->is_keyed_tensor          ? context
+                           : fixed < ig_json_count(context) ? ig_json_at(context, fixed)
+                                                            : NULL;
     }
     return IG_OK;
 }
@@ -177,7 +176,7 @@ ig_status ig_pt2_read_spec(const ig_pt2_reader *reader, ig_str text,
             reader, IG_INVALID,
             "the tree of its arguments or results is malformed: '%.60s'", text.data);
     }
-    return read_spec(reader, &json->as.list.items[1], records, out_spec);
+    return read_spec(reader, ig_json_at(json, 1), records, out_spec);
 }
 
 size_t ig_pt2_spec_leaves(const ig_pt2_spec *spec) {

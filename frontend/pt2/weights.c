@@ -180,7 +180,7 @@ static bool read_sizes(reader *r, const ig_json *from, const int64_t **out,
     size_t count = ig_json_count(from);
     int64_t *numbers = IG_NEW_ARRAY(r->arena, int64_t, count + 1);
     for (size_t i = 0; i < count; i++) {
-        const ig_json *size = &from->as.list.items[i];
+        const ig_json *size = ig_json_at(from, i);
         if (!ig_json_int(ig_json_get(size, "as_int"), &numbers[i]) || numbers[i] < 0) {
             return false;
         }
@@ -264,7 +264,7 @@ static ig_status read_config(reader *r, const char *folder, ig_archive_entry *en
     IG_TRY(ig_json_read(r->archive->context, r->arena, &where, text, &json));
     const ig_json *config = ig_json_get(json, "config");
     for (size_t i = 0; i < ig_json_count(config); i++) {
-        IG_TRY(read_row(r, folder, config->as.list.keys[i], &config->as.list.items[i]));
+        IG_TRY(read_row(r, folder, config->as.list.keys[i], ig_json_at(config, i)));
     }
     return IG_OK;
 }

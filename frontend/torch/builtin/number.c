@@ -352,7 +352,8 @@ ig_status ig_ts_op_extreme(ig_ts_call *call) {
         IG_TRY(choose_extreme(call, &call->args[0], &call->args[1], &result));
         return ig_ts_give_value(call, 0, result);
     }
-    const ig_ts_list *list = call->args[0].as.list;
+    const ig_ts_list *list = NULL;
+    IG_TRY(ig_ts_list_arg(call, 0, &list));
     if (list->count == 0) {
         return ig_ts_raise(call->eval, "ValueError: an empty list has no least item");
     }

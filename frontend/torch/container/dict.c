@@ -168,11 +168,12 @@ ig_status ig_ts_op_dict_copy(ig_ts_call *call) {
 
 /* dict(), dict([(k, v), …]) */
 ig_status ig_ts_op_dict_make(ig_ts_call *call) {
-    const ig_ts_list *pairs = call->arg_count ? call->args[0].as.list : NULL;
+    const ig_ts_list *pairs = NULL;
+    IG_TRY(call->arg_count ? ig_ts_list_arg(call, 0, &pairs) : IG_OK);
     ig_ts_dict *dict = ig_ts_dict_create(call->eval);
     for (size_t i = 0; pairs && i < pairs->count; i++) {
-        const ig_ts_list *pair = pairs->items[i].as.list;
-        if (pairs->items[i].kind != IG_TS_TUPLE || pair->count != 2) {
+        const ig_ts_list *pair = ig_ts_items_of(&pairs->items[i], 2);
+        if (!pair || pairs->items[i].kind != IG_TS_TUPLE || pair->count != 2) {
             return ig_ts_fail(call, IG_INVALID, "takes a list of pairs");
         }
         ig_ts_dict_set(call->eval, dict, pair->items[0], pair->items[1]);

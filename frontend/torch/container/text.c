@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static ig_status give_copy(ig_ts_call *call, const char *bytes, size_t size) {
@@ -72,26 +73,43 @@ static void put_text(ig_writer *w, const char *text) {
     ig_put_str(w, ig_str_of(text));
 }
 
+/* As libtorch prints a double: 17 digits, and a point after an integer. */
+static void write_dialect_float(ig_writer *w, double f) {
+    char text[40];
+    snprintf(text, sizeof(text), "%.17g", f == 0 ? 0.0 : f);
+    put_text(w, text);
+    put_text(w, strpbrk(text, ".e") ? "" : ".");
+}
+
+/* As Python's repr: the fewest digits that give the number back; with an exponent below
+ * 1e-4 and from 1e16 on. */
 static void write_float(ig_writer *w, double f) {
     char text[40];
-    if (isnan(f) || isinf(f)) {
-        put_text(w, isnan(f) ? "nan" : f < 0 ? "-inf" : "inf");
-        return;
-    }
-    for (int digits = 6; digits <= 17; digits++) {
-        snprintf(text, sizeof(text), "%.*g", digits, f);
-        double back;
-        if (ig_str_to_f64(ig_str_of(text), &back) && back == f) {
-            break;
-        }
+    double back;
+    int digits = 0;
+    do {
+        snprintf(text, sizeof(text), "%.*e", digits, f);
+    } while ((!ig_str_to_f64(ig_str_of(text), &back) || back != f) && ++digits < 17);
+    int exponent = (int)strtol(strchr(text, 'e') + 1, NULL, 10);
+    if (exponent >= -4 && exponent < 16) {
+        int places = digits > exponent ? digits - exponent : 1;
+        snprintf(text, sizeof(text), "%.*f", places, f);
     }
     put_text(w, text);
-    if (!strpbrk(text, ".e")) {
-        put_text(w, ".0");
+}
+
+static void write_number(const ig_ts_eval *eval, ig_writer *w, double f) {
+    if (isnan(f) || isinf(f)) {
+        put_text(w, isnan(f) ? "nan" : f < 0 ? "-inf" : "inf");
+    } else if (eval->frame->is_dialect) {
+        write_dialect_float(w, f);
+    } else {
+        write_float(w, f);
     }
 }
 
 static ig_status write_items(ig_ts_eval *eval, ig_writer *w, const ig_ts_value *value) {
+    IG_TRY(ig_ts_open(eval, value));
     const ig_ts_list *list = value->as.list;
     bool is_tuple = value->kind == IG_TS_TUPLE;
     put_text(w, is_tuple ? "(" : "[");
@@ -120,7 +138,7 @@ ig_status ig_ts_str_write(ig_ts_eval *eval, ig_writer *w, const ig_ts_value *val
         ig_put(w, "%lld", (long long)value->as.i);
         return IG_OK;
     case IG_TS_FLOAT:
-        write_float(w, value->as.f);
+        write_number(eval, w, value->as.f);
         return IG_OK;
     case IG_TS_STR:
     case IG_TS_DEVICE:
@@ -173,7 +191,8 @@ ig_status ig_ts_op_str_join(ig_ts_call *call) {
     ig_str s = { "", 0 };
     ig_writer w;
     IG_TRY(ig_ts_str(call, 0, &s));
-    const ig_ts_list *list = call->args[1].as.list;
+    const ig_ts_list *list = NULL;
+    IG_TRY(ig_ts_list_arg(call, 1, &list));
     ig_writer_init(&w, call->arena);
     for (size_t i = 0; i < list->count; i++) {
         ig_put_bytes(&w, s.data, i ? s.size : 0);

@@ -90,7 +90,7 @@ ig_status ig_ts_tensor_opt(ig_ts_call *call, uint32_t index, ig_value **out_valu
                                       : ig_ts_tensor_arg(call, index, out_value);
 }
 
-static ig_status list_of(ig_ts_call *call, uint32_t index,
+ig_status ig_ts_list_arg(ig_ts_call *call, uint32_t index,
                          const ig_ts_list **out_list) {
     const ig_ts_value *value = argument_at(call, index);
     if (value->kind != IG_TS_LIST && value->kind != IG_TS_TUPLE) {
@@ -106,10 +106,18 @@ static ig_status list_of(ig_ts_call *call, uint32_t index,
     return IG_OK;
 }
 
+const ig_ts_list *ig_ts_items_of(const ig_ts_value *value, size_t min) {
+    assert((!value || value->kind != IG_TS_LIST || value->as.list) &&
+           "a list is there");
+    bool is_list = value && (value->kind == IG_TS_TUPLE || value->kind == IG_TS_LIST);
+    bool is_known = is_list && !value->as.list->poison;
+    return is_known && value->as.list->count >= min ? value->as.list : NULL;
+}
+
 ig_status ig_ts_tensors(ig_ts_call *call, uint32_t index, ig_value ***out_values,
                         uint32_t *out_count) {
     const ig_ts_list *list = NULL;
-    IG_TRY(list_of(call, index, &list));
+    IG_TRY(ig_ts_list_arg(call, index, &list));
     *out_values = IG_NEW_ARRAY(call->arena, ig_value *, list->count + 1);
     *out_count = (uint32_t)list->count;
     for (size_t i = 0; i < list->count; i++) {
@@ -227,7 +235,7 @@ static ig_status items_at(ig_ts_call *call, uint32_t index, uint32_t count,
         *out_count = 1;
         return IG_OK;
     }
-    IG_TRY(list_of(call, index, &list));
+    IG_TRY(ig_ts_list_arg(call, index, &list));
     if (count && list->count != count && list->count != 1) {
         return ig_ts_fail(call, IG_INVALID, "argument '%s' has %zu items, expected %u",
                           name_of(call, index), list->count, count);

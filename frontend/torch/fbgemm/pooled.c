@@ -133,12 +133,6 @@ ig_status ig_ts_op_fb_permute_multi(ig_ts_call *call) {
 
 /* ---- groups of keys ---- */
 
-/* Lists of lists, as the program holds them. */
-static const ig_ts_list *list_of(const ig_ts_value *value) {
-    bool is_list = value->kind == IG_TS_LIST || value->kind == IG_TS_TUPLE;
-    return is_list ? value->as.list : NULL;
-}
-
 typedef struct regroup {
     ig_ts_call *call;
     const ig_ts_list *keys, *lengths, *groups;
@@ -151,8 +145,8 @@ static bool find_key(const regroup *r, ig_str key, piece *out) {
     assert(r->keys->count == r->lengths->count &&
            "read_regroup has compared the lists");
     for (size_t in = 0; in < r->keys->count; in++) {
-        const ig_ts_list *keys = list_of(&r->keys->items[in]);
-        const ig_ts_list *lengths = list_of(&r->lengths->items[in]);
+        const ig_ts_list *keys = ig_ts_items_of(&r->keys->items[in], 0);
+        const ig_ts_list *lengths = ig_ts_items_of(&r->lengths->items[in], 0);
         int64_t at = 0;
         for (size_t k = 0; keys && lengths && k < keys->count && k < lengths->count;
              k++) {
@@ -172,7 +166,7 @@ static bool find_key(const regroup *r, ig_str key, piece *out) {
 
 static ig_status read_group(regroup *r, uint32_t number) {
     assert(number < r->outputs && "a group of the call");
-    const ig_ts_list *group = list_of(&r->groups->items[number]);
+    const ig_ts_list *group = ig_ts_items_of(&r->groups->items[number], 0);
     int64_t to = 0;
     for (size_t i = 0; group && i < group->count; i++) {
         piece *p = &r->pieces[r->count];
@@ -193,11 +187,11 @@ static ig_status read_group(regroup *r, uint32_t number) {
 static ig_status check_lengths(const regroup *r) {
     int64_t sum = 0;
     for (size_t i = 0; i < r->lengths->count; i++) {
-        const ig_ts_list *list = list_of(&r->lengths->items[i]);
+        const ig_ts_list *list = ig_ts_items_of(&r->lengths->items[i], 0);
         for (size_t k = 0; list && k < list->count; k++) {
             const ig_ts_value *length = &list->items[k];
-            if (length->kind != IG_TS_INT || length->as.i < 0 ||
-                length->as.i > INT32_MAX - sum) {
+            if (length->kind != IG_TS_INT || !ig_ts_is_known(length) ||
+                length->as.i < 0 || length->as.i > INT32_MAX - sum) {
                 return ig_ts_fail(r->call, IG_INVALID,
                                   "lengths[%zu][%zu] is not a known count of columns",
                                   i, k);
@@ -211,9 +205,9 @@ static ig_status check_lengths(const regroup *r) {
 static ig_status read_regroup(ig_ts_call *call, regroup *r) {
     enum { KEYS = 1, LENGTHS, GROUPS };
     *r = (regroup){ .call = call,
-                    .keys = list_of(&call->args[KEYS]),
-                    .lengths = list_of(&call->args[LENGTHS]),
-                    .groups = list_of(&call->args[GROUPS]) };
+                    .keys = ig_ts_items_of(&call->args[KEYS], 0),
+                    .lengths = ig_ts_items_of(&call->args[LENGTHS], 0),
+                    .groups = ig_ts_items_of(&call->args[GROUPS], 0) };
     size_t max = 1;
     if (!r->keys || !r->lengths || !r->groups || r->keys->count != r->lengths->count) {
         return ig_ts_fail(call, IG_INVALID,
@@ -221,7 +215,7 @@ static ig_status read_regroup(ig_ts_call *call, regroup *r) {
     }
     IG_TRY(check_lengths(r));
     for (size_t i = 0; i < r->groups->count; i++) {
-        const ig_ts_list *group = list_of(&r->groups->items[i]);
+        const ig_ts_list *group = ig_ts_items_of(&r->groups->items[i], 0);
         max += group ? group->count : 0;
     }
     r->pieces = IG_NEW_ARRAY(call->arena, piece, max);
@@ -287,7 +281,7 @@ ig_status ig_ts_op_fb_regroup_arguments(ig_ts_call *call) {
     }
     link_pieces(&r, rows);
     for (size_t i = 0; i < r.lengths->count; i++) {
-        const ig_ts_list *list = list_of(&r.lengths->items[i]);
+        const ig_ts_list *list = ig_ts_items_of(&r.lengths->items[i], 0);
         for (size_t k = 0; list && k < list->count; k++) {
             ins[i] += (int32_t)list->items[k].as.i;
         }

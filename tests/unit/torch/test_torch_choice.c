@@ -15,6 +15,13 @@
     "    else:\n"   \
     "      c = b\n"
 
+#define GROWN                            \
+    "    l = [1.]\n"                     \
+    "    t = [\"a\"]\n"                  \
+    "    if s:\n"                        \
+    "      _0 = torch.append(l, 2.)\n"   \
+    "      _1 = torch.append(t, \"b\")\n"
+
 static const struct {
     const char *body;
     int count;
@@ -107,6 +114,32 @@ static const struct {
       2,
       { 3, 4 },
       { -2, -4 } },
+    /* lists that one branch lengthens: what reads them whole asks which one it is */
+    { GROWN "    return torch.add(x, torch.sum(torch.tensor(l)))\n",
+      4,
+      { 4, 5, 6, 7 },
+      { 0, -1, -2, -3 } },
+    { GROWN "    return torch.add(x, torch.sum(torch.tensor([l, l])))\n",
+      4,
+      { 7, 8, 9, 10 },
+      { 1, 0, -1, -2 } },
+    { GROWN "    return torch.add(x, ops.prim.max(l))\n",
+      4,
+      { 3, 4, 5, 6 },
+      { 0, -1, -2, -3 } },
+    { GROWN "    return torch.add(x, torch.len(torch.join(\",\", t)))\n",
+      4,
+      { 4, 5, 6, 7 },
+      { 0, -1, -2, -3 } },
+    /* libtorch's texts of floats: [1., 2.] and [1.] */
+    { GROWN "    return torch.add(x, torch.len(str(l)))\n",
+      4,
+      { 9, 10, 11, 12 },
+      { 3, 2, 1, 0 } },
+    { GROWN "    return torch.add(x, torch.len(torch.format(\"{}\", (l, t))))\n",
+      4,
+      { 19, 20, 21, 22 },
+      { 10, 9, 8, 7 } },
     /* an operator that copies what another of nearly its name is a view of */
     { "    c = torch.narrow_copy(a, 0, 0, 1)\n"
       "    _0 = torch.add_(c, 1)\n"

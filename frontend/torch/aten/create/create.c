@@ -3,6 +3,7 @@
  *
  * Layout, device and pinning are passed over: tensors live where the program runs. */
 #include "frontend/torch/aten/aten.h"
+#include "frontend/torch/eval/poison.h"
 
 #include <assert.h>
 #include <math.h>
@@ -308,6 +309,7 @@ static ig_status read_literal(ig_ts_call *call, literal *l, const ig_ts_value *v
                    ? add_leaf(call, l, value)
                    : ig_ts_fail(call, IG_INVALID, "lists of different depths");
     }
+    IG_TRY(ig_ts_open(call->eval, value));
     const ig_ts_list *list = value->as.list;
     if (depth >= l->rank || (int64_t)list->count != l->dims[depth]) {
         return ig_ts_fail(call, IG_INVALID, "lists of different lengths");
@@ -324,6 +326,7 @@ static ig_status open_literal(ig_ts_call *call, literal *l, const ig_ts_value *v
         if (l->rank == IG_TENSOR_RANK) {
             return ig_ts_fail(call, IG_LIMIT, "lists nested too deeply");
         }
+        IG_TRY(ig_ts_open(call->eval, value));
         l->dims[l->rank++] = (int64_t)value->as.list->count;
         if (value->as.list->count == 0) {
             return IG_OK;

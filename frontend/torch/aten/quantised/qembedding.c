@@ -77,11 +77,6 @@ static ig_value *rowwise_table(ig_ts_call *call, uint32_t bits) {
 
 /* ---- packed parameters ---- */
 
-static const ig_ts_list *items_of(const ig_ts_value *value, size_t min) {
-    bool is_list = value && (value->kind == IG_TS_TUPLE || value->kind == IG_TS_LIST);
-    return is_list && value->as.list->count >= min ? value->as.list : NULL;
-}
-
 /* (version, [weight], [], [bits]) */
 static bool packed_weight(ig_ts_call *call, ig_aten_quantised *out) {
     ig_ts_object *object = NULL;
@@ -89,9 +84,10 @@ static bool packed_weight(ig_ts_call *call, ig_aten_quantised *out) {
         call->e->status = ig_ts_object_arg(call, 0, "EmbeddingPackedParamsBase",
                                            &object);
     }
-    const ig_ts_list *state = object ? items_of(ig_ts_object_get(object, "state"), 2)
-                                     : NULL;
-    const ig_ts_list *tensors = state ? items_of(&state->items[1], 1) : NULL;
+    const ig_ts_list *state = object
+                                  ? ig_ts_items_of(ig_ts_object_get(object, "state"), 2)
+                                  : NULL;
+    const ig_ts_list *tensors = state ? ig_ts_items_of(&state->items[1], 1) : NULL;
     if (!tensors) {
         ig_expr_fail(call->e, IG_INVALID, "packed parameters of no embedding");
         return false;

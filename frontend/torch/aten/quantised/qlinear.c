@@ -20,11 +20,6 @@ typedef struct packed {
     uint32_t config_count;
 } packed;
 
-static const ig_ts_list *tuple_of(const ig_ts_value *value, size_t min) {
-    bool is_list = value && (value->kind == IG_TS_TUPLE || value->kind == IG_TS_LIST);
-    return is_list && value->as.list->count >= min ? value->as.list : NULL;
-}
-
 static const ig_ts_value *state_of(ig_ts_call *call, uint32_t index) {
     ig_ts_object *object = NULL;
     if (call->e->status == IG_OK) {
@@ -38,7 +33,7 @@ static const ig_ts_value *state_of(ig_ts_call *call, uint32_t index) {
 }
 
 static bool read_linear(ig_ts_call *call, uint32_t index, packed *out) {
-    const ig_ts_list *parts = tuple_of(state_of(call, index), 1);
+    const ig_ts_list *parts = ig_ts_items_of(state_of(call, index), 1);
     memset(out, 0, sizeof *out);
     if (!parts) {
         ig_expr_fail(call->e, IG_INVALID, "packed parameters are not (weight, bias)");
@@ -51,12 +46,19 @@ static bool read_linear(ig_ts_call *call, uint32_t index, packed *out) {
 
 /* config: an i16 tensor, known, or a list of ints. */
 static bool read_config(ig_ts_call *call, const ig_ts_value *value, packed *out) {
-    const ig_ts_list *list = tuple_of(value, 1);
+    const ig_ts_list *list = ig_ts_items_of(value, 1);
     if (list) {
+        bool are_known = true;
         for (size_t i = 0; i < list->count && i < IG_COUNT_OF(out->config); i++) {
-            out->config[out->config_count++] = list->items[i].as.i;
+            const ig_ts_value *item = &list->items[i];
+            are_known = are_known && item->kind == IG_TS_INT && ig_ts_is_known(item);
+            out->config[out->config_count++] = are_known ? item->as.i : 0;
         }
-        return true;
+        if (!are_known) {
+            ig_expr_fail(call->e, IG_INVALID,
+                         "a convolution's parameters are no numbers");
+        }
+        return are_known;
     }
     const ig_data *data = value->kind == IG_TS_TENSOR
                               ? ig_constant_of(ig_ts_read(call, value))
@@ -78,10 +80,10 @@ static bool read_config(ig_ts_call *call, const ig_ts_value *value, packed *out)
 }
 
 static bool read_conv(ig_ts_call *call, uint32_t index, packed *out) {
-    const ig_ts_list *parts = tuple_of(state_of(call, index), 3);
+    const ig_ts_list *parts = ig_ts_items_of(state_of(call, index), 3);
     memset(out, 0, sizeof *out);
-    const ig_ts_list *tensors = parts ? tuple_of(&parts->items[1], 2) : NULL;
-    const ig_ts_list *optional = parts ? tuple_of(&parts->items[2], 1) : NULL;
+    const ig_ts_list *tensors = parts ? ig_ts_items_of(&parts->items[1], 2) : NULL;
+    const ig_ts_list *optional = parts ? ig_ts_items_of(&parts->items[2], 1) : NULL;
     if (!tensors || !optional) {
         ig_expr_fail(call->e, IG_INVALID, "packed parameters of no convolution");
         return false;
@@ -203,7 +205,7 @@ ig_value *ig_aten_packed_linear(ig_ts_call *call, ig_value *x,
     const ig_ts_list *parts = NULL;
     packed p = { 0 };
     if (object->kind == IG_TS_OBJECT) {
-        parts = tuple_of(ig_ts_object_get(object->as.object, "state"), 1);
+        parts = ig_ts_items_of(ig_ts_object_get(object->as.object, "state"), 1);
     }
     if (!parts) {
         return ig_expr_fail(call->e, IG_INVALID, "packed parameters without content");

@@ -26,19 +26,14 @@ typedef struct cell {
     bool reduce_range;
 } cell;
 
-static const ig_ts_list *items_of(const ig_ts_value *value, size_t min) {
-    bool is_list = value && (value->kind == IG_TS_TUPLE || value->kind == IG_TS_LIST);
-    return is_list && value->as.list->count >= min ? value->as.list : NULL;
-}
-
 /* (type, [tensors], [doubles], [longs], [packed]) */
 static bool read_cell(ig_ts_call *call, const ig_ts_value *object, cell *out) {
     const ig_ts_list *state = NULL;
     if (object->kind == IG_TS_OBJECT) {
-        state = items_of(ig_ts_object_get(object->as.object, "state"), 5);
+        state = ig_ts_items_of(ig_ts_object_get(object->as.object, "state"), 5);
     }
-    const ig_ts_list *packed = state ? items_of(&state->items[4], 2) : NULL;
-    const ig_ts_list *longs = state ? items_of(&state->items[3], 1) : NULL;
+    const ig_ts_list *packed = state ? ig_ts_items_of(&state->items[4], 2) : NULL;
+    const ig_ts_list *longs = state ? ig_ts_items_of(&state->items[3], 1) : NULL;
     if (!packed) {
         ig_expr_fail(call->e, IG_UNSUPPORTED,
                      "a recurrent cell without packed weights");
@@ -46,7 +41,8 @@ static bool read_cell(ig_ts_call *call, const ig_ts_value *object, cell *out) {
     }
     out->input = &packed->items[0];
     out->state = &packed->items[1];
-    out->reduce_range = longs && longs->items[0].as.i != 0;
+    out->reduce_range = longs && longs->items[0].kind == IG_TS_INT &&
+                        longs->items[0].as.i != 0;
     return true;
 }
 
@@ -176,7 +172,7 @@ static bool read_state(ig_ts_call *call, layers *l) {
 ig_status ig_ts_op_q_rnn(ig_ts_call *call) {
     layers l = { .is_lstm = call->row->variant == 1,
                  .x = ig_aten_tensor(call, 0),
-                 .cells = items_of(&call->args[2], 1),
+                 .cells = ig_ts_items_of(&call->args[2], 1),
                  .layer_count = (uint32_t)ig_aten_int(call, 4),
                  .directions = ig_aten_bool(call, 7) ? 2 : 1 };
     bool batch_first = ig_aten_bool(call, 8);

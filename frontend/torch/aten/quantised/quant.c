@@ -78,7 +78,8 @@ ig_status ig_ts_op_dequantize(ig_ts_call *call) {
 
 /* dequantize.tensors(tensors) */
 ig_status ig_ts_op_dequantize_list(ig_ts_call *call) {
-    const ig_ts_list *list = call->args[0].as.list;
+    const ig_ts_list *list = NULL;
+    IG_TRY(ig_ts_list_arg(call, 0, &list));
     ig_value **values = IG_NEW_ARRAY(call->arena, ig_value *, list->count + 1);
     for (size_t i = 0; i < list->count; i++) {
         ig_aten_quantised q;
@@ -167,8 +168,9 @@ ig_status ig_ts_op_q_matmul(ig_ts_call *call) {
 
 /* quantized::cat(qx, dim, scale, zero_point): None takes the first's */
 ig_status ig_ts_op_q_cat(ig_ts_call *call) {
-    const ig_ts_list *list = call->args[0].as.list;
+    const ig_ts_list *list = NULL;
     ig_aten_quantised q, first = { 0 };
+    IG_TRY(ig_ts_list_arg(call, 0, &list));
     ig_value **values = IG_NEW_ARRAY(call->arena, ig_value *, list->count + 1);
     if (list->count == 0) {
         return ig_ts_fail(call, IG_INVALID, "nothing to concatenate");
