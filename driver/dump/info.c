@@ -57,8 +57,12 @@ static void put_row(ig_writer *out, size_t number, const char *name, const char 
 /* Libraries that are opened when they are needed.  They stay open: theirs are statics
  * that do not survive being closed. */
 static void put_libraries(ig_writer *out) {
-    static const char *const names[] = { "libnvrtc.so.12", "libnvrtc.so.13",
-                                         "libcuda.so.1" };
+    static const char *const names[] = {
+        "libnvrtc.so.12",    "libnvrtc.so.13",  "libcuda.so.1", "libnccl.so.2",
+        "libmpi.so.40",      "libmpich.so.12",  "liblmdb.so.0", "libhiredis.so.0.14",
+        "libpng16.so.16",    "libtiff.so.6",    "libwebp.so.7", "libopenjp2.so.7",
+        "libturbojpeg.so.0", "libpcre2-8.so.0",
+    };
     for (size_t i = 0; i < IG_COUNT_OF(names); i++) {
         void *library = dlopen(names[i], RTLD_LAZY | RTLD_LOCAL);
         ig_put(out, "%s\n  {\"name\": \"%s\", \"is_found\": %s}", i ? "," : "",
