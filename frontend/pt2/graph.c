@@ -68,7 +68,7 @@ static ig_status unpack_list(const ig_pt2_scope *scope, const ig_json *items,
                             value->as.list->count, count);
     }
     for (size_t i = 0; i < count; i++) {
-        const ig_json *item = &items->as.list.items[i];
+        const ig_json *item = ig_json_at(items, i);
         ig_pt2_set(scope, ig_json_text(ig_json_get(item, "name")),
                    value->as.list->items[i]);
     }
@@ -110,12 +110,12 @@ const char **ig_pt2_result_names(ig_arena *arena, const ig_json *node,
                                  size_t *out_count) {
     const ig_json *outputs = ig_json_get(node, "outputs");
     size_t count = ig_json_count(outputs);
-    const ig_json *items = count == 1 ? items_of(&outputs->as.list.items[0]) : NULL;
+    const ig_json *items = count == 1 ? items_of(ig_json_at(outputs, 0)) : NULL;
     *out_count = items ? ig_json_count(items) : count;
     const char **names = IG_NEW_ARRAY(arena, const char *, *out_count + 1);
     for (size_t i = 0; i < *out_count; i++) {
-        names[i] = items ? ig_json_text(ig_json_get(&items->as.list.items[i], "name"))
-                         : ig_pt2_argument_name(&outputs->as.list.items[i]);
+        names[i] = items ? ig_json_text(ig_json_get(ig_json_at(items, i), "name"))
+                         : ig_pt2_argument_name(ig_json_at(outputs, i));
     }
     return names;
 }
@@ -260,7 +260,7 @@ static ig_status run_form(const ig_pt2_scope *scope, const ig_pt2_form *form,
                             ig_json_count(inputs));
     }
     for (uint32_t i = 0; i < form->arguments; i++) {
-        const ig_json *input = &inputs->as.list.items[i];
+        const ig_json *input = ig_json_at(inputs, i);
         IG_TRY(ig_pt2_argument(scope, ig_json_get(input, "arg"), &values[i]));
     }
     if (form->op) {
@@ -302,7 +302,7 @@ static const char *node_name(ig_arena *arena, const ig_json *node, size_t index)
     const char *name = ig_json_text(ig_json_get(node, "name"));
     const ig_json *outputs = ig_json_get(node, "outputs");
     if (!*name && ig_json_count(outputs)) {
-        const char *result = ig_pt2_argument_name(&outputs->as.list.items[0]);
+        const char *result = ig_pt2_argument_name(ig_json_at(outputs, 0));
         name = result ? result : "";
     }
     return *name ? name : ig_arena_printf(arena, "node %zu", index);
@@ -339,7 +339,7 @@ ig_status ig_pt2_nodes(ig_pt2_scope *scope) {
         return ig_ts_error_limit(eval, IG_LIMIT_graph_depth, "graphs in graphs");
     }
     for (size_t i = 0; i < ig_json_count(nodes); i++) {
-        const ig_json *node = &nodes->as.list.items[i];
+        const ig_json *node = ig_json_at(nodes, i);
         frame->node = node_name(eval->arena, node, i);
         frame->module = module_of(eval->arena, node);
         scope->target = ig_json_text(ig_json_get(node, "target"));
@@ -386,7 +386,7 @@ static void note_node(ig_ts_eval *eval, const char *target, const char *name,
 void ig_pt2_survey(ig_ts_eval *eval, const ig_json *graph, ig_python_look *look) {
     const ig_json *nodes = ig_json_get(graph, "nodes");
     for (size_t i = 0; i < ig_json_count(nodes); i++) {
-        const ig_json *node = &nodes->as.list.items[i];
+        const ig_json *node = ig_json_at(nodes, i);
         const char *target = ig_json_text(ig_json_get(node, "target"));
         operator_call call = call_of(node, target);
         (void)read_effect(node, target, &call);

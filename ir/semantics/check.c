@@ -185,10 +185,10 @@ bool ig_dim_broadcast(ig_module *module, ig_dim a, ig_dim b, ig_dim *out_dim) {
         return ig_claim_equal(module, a, b);
     }
     *out_dim = a_wide ? a : b_wide ? b : ig_dim_bcast(module, a, b);
-    return claim(
-        module,
-        ig_dim_equal(module, ig_dim_bcast(module, a, b), ig_dim_bcast(module, b, a)),
-        (ig_claim){ a, b, IG_CLAIM_BROADCAST });
+    ig_dim left = ig_dim_bcast(module, a, b), right = ig_dim_bcast(module, b, a);
+    bool is_proved = ig_dim_equal(module, left, right) == IG_YES;
+    return note_claim(module, is_proved ? IG_YES : IG_MAYBE,
+                      (ig_claim){ a, b, IG_CLAIM_BROADCAST });
 }
 
 ig_status ig_check_broadcast(const ig_op *op, uint32_t operand, ig_dim *dims,
