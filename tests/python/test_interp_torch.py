@@ -35,6 +35,26 @@ class InterpTorch(unittest.TestCase):
             self.skipTest("no torch")
         self.check("")
 
+    def test_modules_without_work_are_there(self):
+        """What torchvision's models import on their way, and never call to be run."""
+        code = ("import torch, torch._custom_ops, torch.utils.model_zoo\n"
+                "from torch._dynamo.utils import is_compile_supported\n"
+                "from torch.ao.quantization import DeQuantStub, QuantStub\n"
+                "from torch.jit.annotations import BroadcastingList2\n"
+                "from torch.nn.modules.utils import _pair, _triple\n"
+                "from torch.onnx import operators, symbolic_opset11\n"
+                "from torch.onnx.symbolic_helper import parse_args\n"
+                "from torch.utils.data import Dataset, Sampler\n"
+                "key = torch._C.DispatchKey.AutocastCPU\n"
+                "keys = torch._C.DispatchKeySet(key) | torch._C.DispatchKeySet(key)\n"
+                "with torch._C._ExcludeDispatchKeyGuard(keys):\n"
+                "    assert parse_args('v')(len)([1]) == 1\n"
+                "class Rows(Dataset[int]): pass\n"
+                "assert _pair(3) == (3, 3) and _pair([1, 2]) == (1, 2)\n"
+                "assert not is_compile_supported('cpu') and QuantStub()(7) == 7\n")
+        result = run("-c", code, path=self.ours)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
     def test_packages_import_what_they_hold(self):
         code = f"import sys; sys.path.insert(0, {HERE!r}); import programs.package_import"
         result = run("-c", code, path=self.ours)

@@ -160,9 +160,10 @@ def _add_inner_names():
         sys.modules[part.__name__] = part
     inner._VariableFunctionsClass = inner._VariableFunctions
     inner._log_api_usage_once = lambda text: None
-    inner.DisableTorchFunctionSubclass = _Quiet
+    inner.DisableTorchFunctionSubclass = inner._ExcludeDispatchKeyGuard = _Quiet
     sys.modules["torch._C"] = inner
     return inner
 
 
 _C = _add_inner_names()
+_importlib.import_module("torch._shells")
