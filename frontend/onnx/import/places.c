@@ -97,7 +97,9 @@ static ig_value *pool_inputs(ig_onnx_node *node) {
 
 ig_status ig_onnx_import_texts_by_place(ig_onnx_node *node) {
     ig_expr *e = node->e;
-    ig_str reduction = ig_onnx_attr_str(node, "reduction", "none");
+    bool reduces = ig_onnx_row_has_attr(node->row, "reduction");
+    ig_str reduction = reduces ? ig_onnx_attr_str(node, "reduction", "none")
+                               : ig_str_of("none");
     if (!ig_str_is(reduction, "none")) {
         return ig_onnx_fail(node, IG_INVALID,
                             "reduction '%.*s' is not defined for strings",
