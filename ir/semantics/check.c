@@ -147,7 +147,7 @@ bool ig_claim_equal(ig_module *module, ig_dim a, ig_dim b) {
 
 bool ig_claim_less_equal(ig_module *module, ig_dim a, ig_dim b) {
     return note_claim(module, ig_dim_less_equal(module, a, b),
-                      (ig_claim){ a, b, IG_CLAIM_AT_MOST });
+                      (ig_claim){ a, b, IG_CLAIM_NOT_ABOVE });
 }
 
 ig_status ig_check_extent(const ig_op *op, uint32_t operand, uint32_t axis,

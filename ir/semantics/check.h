@@ -41,7 +41,7 @@ typedef struct ig_claim {
     enum {
         IG_CLAIM_EQUAL,
         IG_CLAIM_BROADCAST, /* either is 1, or they are equal */
-        IG_CLAIM_AT_MOST
+        IG_CLAIM_NOT_ABOVE
     } kind;
 } ig_claim;
 typedef struct ig_claims {

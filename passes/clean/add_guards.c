@@ -47,7 +47,7 @@ static bool is_known(const adder *a, const ig_claim *claim) {
         bool is_turned = ig_dim_same(k->left, claim->right) &&
                          ig_dim_same(k->right, claim->left);
         bool is_enough = k->kind == IG_CLAIM_EQUAL || k->kind == claim->kind;
-        if (is_enough && (is_same || (is_turned && k->kind != IG_CLAIM_AT_MOST))) {
+        if (is_enough && (is_same || (is_turned && k->kind != IG_CLAIM_NOT_ABOVE))) {
             return true;
         }
     }
@@ -62,7 +62,7 @@ static void remember_guard(adder *a, const ig_op *guard) {
     bool is_equal = ig_attr_int(guard, IG_guard_test, IG_GUARD_eq) == IG_GUARD_eq;
     remember_claim(a, (ig_claim){ guard->attrs[IG_guard_left].as.dim,
                                   guard->attrs[IG_guard_right].as.dim,
-                                  is_equal ? IG_CLAIM_EQUAL : IG_CLAIM_AT_MOST });
+                                  is_equal ? IG_CLAIM_EQUAL : IG_CLAIM_NOT_ABOVE });
 }
 
 /* ---- guards ---- */
@@ -97,7 +97,7 @@ static void add_guard(adder *a, ig_builder *builder, const ig_op *op,
     if (is_known(a, &guard)) {
         return;
     }
-    bool is_order = guard.kind == IG_CLAIM_AT_MOST;
+    bool is_order = guard.kind == IG_CLAIM_NOT_ABOVE;
     ig_attr attrs[IG_guard_attr_count] = {
         [IG_guard_left] = ig_attr_of_dim(guard.left),
         [IG_guard_right] = ig_attr_of_dim(guard.right),

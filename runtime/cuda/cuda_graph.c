@@ -69,7 +69,7 @@ int ig_cuda_launch_all(ig_session *session) {
     const char *reports = staged->block + staged->reports;
     bool is_first = graph->planned != session->shape->planned ||
                     graph->reports != reports;
-    if (is_first || !can_capture(queue) || queue->told) {
+    if (is_first || !can_capture(queue) || queue->notify) {
         drop_graph(driver, graph);
         *graph = (ig_cuda_graph){ NULL, session->shape->planned, reports };
         return launch_each(session);

@@ -216,7 +216,8 @@ static int launch_timed(const cuda_queue *queue, const ig_launch *launch,
     error = error ? error
                   : driver->event_time(&milliseconds, queue->begins, queue->ends);
     if (!error) {
-        queue->told(queue->told_user, launch, (int64_t)((double)milliseconds * 1e6));
+        queue->notify(queue->notify_user, launch,
+                      (int64_t)((double)milliseconds * 1e6));
     }
     return error;
 }
@@ -225,7 +226,7 @@ static int launch_at(const cuda_queue *queue, const ig_launch *launch,
                      ig_cuda_address table, ig_cuda_address params,
                      ig_cuda_address report) {
     void *parameters[] = { &table, &params, &report };
-    if (queue->told) {
+    if (queue->notify) {
         return launch_timed(queue, launch, parameters);
     }
     return ig_cuda_gpu_of(queue)->driver.launch(
@@ -244,14 +245,15 @@ static void drop_events(cuda_queue *queue) {
     }
 }
 
-ig_status ig_cuda_queue_profile(cuda_queue *queue, ig_staging_told *told, void *user) {
+ig_status ig_cuda_queue_profile(cuda_queue *queue, ig_staging_notify *notify,
+                                void *user) {
     const char *subject = "events of a profile";
     const ig_cuda_device *gpu = ig_cuda_gpu_of(queue);
     const ig_message *message = &queue->base.message;
     int error = 0;
-    queue->told = told;
-    queue->told_user = user;
-    if (!told) {
+    queue->notify = notify;
+    queue->notify_user = user;
+    if (!notify) {
         if (ig_cuda_enter_to_give(gpu)) {
             drop_events(queue);
             ig_cuda_leave_quietly(gpu, 0);

@@ -25,8 +25,8 @@ typedef struct ig_cuda_queue {
     uint32_t report_count;
     uint32_t steps[IG_CUDA_REPORTS]; /* of the launches that have a report */
     ig_cuda_tables tables;
-    ig_staging_told *told; /* of each launch, or NULL */
-    void *told_user;
+    ig_staging_notify *notify; /* of each launch, or NULL */
+    void *notify_user;
     void *begins, *ends; /* events around it */
     /* Reports that a copy brings to the host before the next wait is over, and the step
      * of each of them; count 0: none. */
@@ -47,7 +47,7 @@ static inline const ig_cuda_device *ig_cuda_gpu_of(const ig_cuda_queue *queue) {
 int ig_cuda_launch(const ig_cuda_queue *queue, const ig_launch *launch,
                    ig_cuda_address report);
 /* Of a profile: whom to tell of launches; NULL: nobody any more. */
-ig_status ig_cuda_queue_profile(ig_cuda_queue *queue, ig_staging_told *told,
+ig_status ig_cuda_queue_profile(ig_cuda_queue *queue, ig_staging_notify *notify,
                                 void *user);
 /* The caller's stream instead of the queue's own, which is given back. */
 ig_status ig_cuda_queue_take_stream(ig_cuda_queue *queue, void *stream,

@@ -391,8 +391,9 @@ static void finish_stage(ig_session *session) {
     }
 }
 
-static ig_status profile_stage(ig_session *session, ig_staging_told *told, void *user) {
-    return ig_cuda_queue_profile(ig_cuda_session_queue(session), told, user);
+static ig_status profile_stage(ig_session *session, ig_staging_notify *notify,
+                               void *user) {
+    return ig_cuda_queue_profile(ig_cuda_session_queue(session), notify, user);
 }
 
 const ig_staging ig_cuda_staging = {

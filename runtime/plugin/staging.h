@@ -18,7 +18,7 @@
 #include "runtime/host/host.h"
 
 typedef struct ig_program ig_program;
-typedef void ig_staging_told(void *user, const ig_launch *launch, int64_t ns);
+typedef void ig_staging_notify(void *user, const ig_launch *launch, int64_t ns);
 
 struct ig_staging {
     /* Fills program->resident.  IG_LIMIT, before anything is allocated, where the
@@ -39,7 +39,7 @@ struct ig_staging {
     ig_status (*store)(ig_session *session, uint32_t number, const ig_host_call *call);
     /* Until it is called with NULL: runs wait for each launch, and tell how long the
      * device took for it. */
-    ig_status (*profile)(ig_session *session, ig_staging_told *told, void *user);
+    ig_status (*profile)(ig_session *session, ig_staging_notify *notify, void *user);
 };
 
 typedef struct ig_staging_request {

@@ -11,9 +11,9 @@
  * A trace also keeps when each call of a kernel began and ended, and on which thread.
  *
  * That is for kernels that the host calls.  A GPU tells itself how long each launch
- * took (staging.h), one after the other: note_told.  On several threads the kernels of
- * a phase run side by side, so each launch gets its share, by the time of its kernels,
- * of what passed between the first kernel's begin and the last one's end.
+ * took (staging.h), one after the other: note_gpu_launch.  On several threads the
+ * kernels of a phase run side by side, so each launch gets its share, by the time of
+ * its kernels, of what passed between the first kernel's begin and the last one's end.
  */
 #include "runtime/watch/watch.h"
 
@@ -219,7 +219,7 @@ static void note_launches(ig_profile *profile, const ig_phase *phase, int thread
 }
 
 /* Of a GPU, which has done nothing else meanwhile. */
-static void note_told(void *user, const ig_launch *launch, int64_t ns) {
+static void note_gpu_launch(void *user, const ig_launch *launch, int64_t ns) {
     ig_profile *profile = user;
     ig_step_profile *step = &profile->steps[launch->step];
     int64_t end = ig_clock_ns();
@@ -317,7 +317,8 @@ static ig_status run_profiled(ig_session *session, ig_profile *profile,
     profile->run_steps = session->run_steps;
     session->run_steps = profile_steps;
     (void)find_thread(profile->trace); /* the caller's is the first */
-    ig_status status = staging ? staging->profile(session, note_told, profile) : IG_OK;
+    ig_status status = staging ? staging->profile(session, note_gpu_launch, profile)
+                               : IG_OK;
     profile->begin_ns = ig_clock_ns();
     status = status == IG_OK ? session->watched->run_bound(session) : status;
     *out_ns = ig_clock_ns() - profile->begin_ns;

@@ -472,13 +472,13 @@ class Selected(nn.Module):
     def forward(self, x: T):
         rows = [x[0], x[1], x[2]]
         for i in range(3):
-            least = i
+            smallest = i
             for j in range(i + 1, 3):
-                if bool(rows[j].sum() < rows[least].sum()):
-                    least = j
+                if bool(rows[j].sum() < rows[smallest].sum()):
+                    smallest = j
             row = rows[i]
-            rows[i] = rows[least]
-            rows[least] = row
+            rows[i] = rows[smallest]
+            rows[smallest] = row
         return torch.stack(rows), torch.vander(rows[0]), torch.vander(x[:, 0], 2, True)
 
 

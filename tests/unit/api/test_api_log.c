@@ -13,7 +13,7 @@ static const char text[] = "module @m {\n"
                            "  }\n"
                            "}\n";
 
-/* What the hook was logged last, as a line "level component code: words [name=text]…". */
+/* What the hook was given last: "level component code: words [name=text]…". */
 typedef struct heard {
     int calls;
     ig_status status;
@@ -54,8 +54,8 @@ TEST(a_context_tells_errors_by_their_parts) {
               "%s", logged.line);
     CHECK_INT(ig_import(context, "https://me:secret@host/x.onnx", NULL, &module),
               IG_IO);
-    CHECK_MSG(strstr(logged.line, "compiler IO") && !strstr(logged.line, "secret"), "%s",
-              logged.line);
+    CHECK_MSG(strstr(logged.line, "compiler IO") && !strstr(logged.line, "secret"),
+              "%s", logged.line);
     ig_context_destroy(context);
 }
 

@@ -65,7 +65,7 @@ static const refusal refusals[] = {
     { "LinearAttention", "t,t,t", "q_num_heads=2 kv_num_heads=2 state_window=2",
       "update_rule=linear", "state_window is 2: only the state" },
     { "LinearAttention", "t,t,t", "q_num_heads=2 kv_num_heads=3", "update_rule=linear",
-      "q_num_heads is no multiple" },
+      "q_num_heads is not a multiple" },
     { "CausalConvWithState", "t,t", "ndim=2", "", "ndim is 2 and state_window 0" },
     { "CausalConvWithState", "x,t", "channels_last=1", "", "input 0 has rank 2" },
     { "MRotaryEmbedding", "t,t,x,x", "num_heads=1", "", "mrope_section" },

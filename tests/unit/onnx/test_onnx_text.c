@@ -109,11 +109,11 @@ TEST(casts_read_numbers_as_they_are_written) {
     expect_numbers(3, TEXTS("9223372036854775807", "-12", "100.5"),
                    (const double[]){ 9223372036854775807.0, -12, 100 });
     onnx_attr_i(&model, begin(21, "Cast"), "to", 1);
-    expect_refusal(1, TEXTS("Hello"), "no number");
+    expect_refusal(1, TEXTS("Hello"), "not a number");
     onnx_attr_i(&model, begin(21, "Cast"), "to", 1);
-    expect_refusal(1, TEXTS("0x10"), "no number");
+    expect_refusal(1, TEXTS("0x10"), "not a number");
     onnx_attr_i(&model, begin(21, "Cast"), "to", 1);
-    expect_refusal(1, TEXTS(""), "no number");
+    expect_refusal(1, TEXTS(""), "not a number");
 }
 END_TEST
 

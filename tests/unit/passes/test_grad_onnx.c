@@ -122,8 +122,8 @@ static void check_refused(const char *ins, const char *outs, const char *xs,
 }
 
 TEST(what_does_not_fit_is_refused) {
-    check_refused("x", "dx", "x", "none", "its y 'none' is no value");
-    check_refused("x", "dx", "who", "z", "its xs 'who' is no value");
+    check_refused("x", "dx", "x", "none", "its y 'none' is not a value");
+    check_refused("x", "dx", "who", "z", "its xs 'who' is not a value");
     check_refused("x,c", "dx", "x", "z", "2 inputs and 1 outputs for 1 xs and 0 zs");
     check_refused("x", "dx", "x,c", "z", "1 inputs and 1 outputs for 2 xs");
     check_refused("c", "dx", "x", "z", "has not the extents of what");
