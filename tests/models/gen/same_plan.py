@@ -192,7 +192,7 @@ def normal(lines):
         return known.setdefault(name, f"{name[0]}{len(known)}")
     out = []
     for line in lines:
-        line = re.sub(r", (negative|empty) = (\w+|\[[^]]*\])", "", line)
+        line = re.sub(r", (?:wraps|(?:negative|empty) = (?:\w+|\[[^]]*\]))(?=[,}])", "", line)
         out.append(re.sub(r"[%@][\w.$-]+", number, line))
     return out
 
