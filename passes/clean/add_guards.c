@@ -33,6 +33,7 @@ typedef struct adder {
     ig_claims claims; /* of the op that is looked at */
     ig_claims known;  /* guards of the block and those around it */
     bool *is_bound;   /* symbols that a shape of the graph's inputs gives */
+    bool *is_defined; /* those that values before the op give as well */
     uint32_t symbol_count;
     bool is_unbound; /* of the dim that is looked at */
 } adder;
@@ -111,17 +112,7 @@ static void add_guard(adder *a, ig_builder *builder, const ig_op *op,
     a->run->changed = true;
 }
 
-static void add_guards_before(adder *a, ig_op *op) {
-    ig_builder builder = ig_builder_before(op);
-    for (size_t i = 0; i < a->claims.items.count; i++) {
-        if (!is_known(a, &a->claims.items.items[i])) {
-            add_guard(a, &builder, op, &a->claims.items.items[i]);
-        }
-    }
-    a->claims.items.count = 0;
-}
-
-/* ---- claims of ops ---- */
+/* ---- symbols ---- */
 
 static void look_for_unbound(void *user, uint32_t symbol) {
     adder *a = user;
@@ -133,6 +124,44 @@ static bool is_of_inputs(adder *a, ig_dim dim) {
     a->is_unbound = false;
     ig_dim_visit_symbols(a->module, dim, look_for_unbound, a);
     return !a->is_unbound;
+}
+
+static void look_for_undefined(void *user, uint32_t symbol) {
+    adder *a = user;
+    a->is_unbound |= symbol >= a->symbol_count || !a->is_defined[symbol];
+}
+
+static bool is_defined(adder *a, const ig_claim *claim) {
+    a->is_unbound = false;
+    ig_dim_visit_symbols(a->module, claim->left, look_for_undefined, a);
+    ig_dim_visit_symbols(a->module, claim->right, look_for_undefined, a);
+    return !a->is_unbound;
+}
+
+/* A value gives the symbols that are extents of its own. */
+static void define_symbols(const adder *a, const ig_type *type, bool *out) {
+    for (uint32_t d = 0; d < type->rank; d++) {
+        bool is_symbol = ig_dim_as_symbol(a->module, type->dims[d]) != NULL;
+        uint32_t symbol = is_symbol ? ig_symbol_index(a->module, type->dims[d]) : 0;
+        if (is_symbol && symbol < a->symbol_count) {
+            out[symbol] = true;
+        }
+    }
+}
+
+/* ---- claims of ops ---- */
+
+/* Of an extent that the op itself finds (topk's, of an operand) the op makes its
+ * own. */
+static void add_guards_before(adder *a, ig_op *op) {
+    ig_builder builder = ig_builder_before(op);
+    for (size_t i = 0; i < a->claims.items.count; i++) {
+        const ig_claim *claim = &a->claims.items.items[i];
+        if (is_defined(a, claim) && !is_known(a, claim)) {
+            add_guard(a, &builder, op, claim);
+        }
+    }
+    a->claims.items.count = 0;
 }
 
 /* That `given` has the extents of the inputs that are written for it. */
@@ -188,6 +217,9 @@ static void claim_carried(adder *a, const ig_op *loop) {
 /* Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
 static void walk_block(adder *a, ig_block *block) {
     size_t outer = a->known.items.count;
+    for (uint32_t i = 0; i < block->arg_count; i++) {
+        define_symbols(a, block->args[i]->type, a->is_defined);
+    }
     for (ig_op *op = block->first; op; op = op->next) {
         if (op->code == IG_OP_guard) {
             remember_guard(a, op);
@@ -199,6 +231,9 @@ static void walk_block(adder *a, ig_block *block) {
             claim_operands(a, op);
         }
         add_guards_before(a, op);
+        for (uint32_t i = 0; i < op->result_count; i++) {
+            define_symbols(a, op->results[i].type, a->is_defined);
+        }
         for (uint32_t i = 0; i < op->body_count && op->code != IG_OP_fused; i++) {
             walk_block(a, op->bodies[i]);
         }
@@ -208,13 +243,9 @@ static void walk_block(adder *a, ig_block *block) {
 
 static void find_bound(adder *a, const ig_graph *graph) {
     a->is_bound = IG_NEW_ARRAY(a->run->scratch, bool, a->symbol_count + 1);
+    a->is_defined = IG_NEW_ARRAY(a->run->scratch, bool, a->symbol_count + 1);
     for (uint32_t i = 0; i < graph->body.arg_count; i++) {
-        const ig_type *type = graph->body.args[i]->type;
-        for (uint32_t d = 0; d < type->rank; d++) {
-            if (ig_dim_as_symbol(a->module, type->dims[d])) {
-                a->is_bound[ig_symbol_index(a->module, type->dims[d])] = true;
-            }
-        }
+        define_symbols(a, graph->body.args[i]->type, a->is_bound);
     }
 }
 
