@@ -109,7 +109,7 @@ PY
         "$tmp/two.ingot" --store "*=lmdb://$tmp/part.mdb" --input i='i64[2]=0,1'
     check "a row of another size" 3 "" "$ingot" run "$tmp/two.ingot" \
         --missing '*=1,2,3' --input i='i64[1]=1'
-    check "a pattern that fits nothing" 3 "is named 'clicks'" "$ingot" run \
+    check "a pattern that fits nothing" 3 "no table 'clicks'" "$ingot" run \
         "$tmp/two.ingot" --store 'clicks=memory://' --input i='i64[1]=1'
     check "calls are timed, with batches ahead" 0 "calls/s" "$ingot" bench "$tmp/two.ingot" \
         --input i='i64[4]=0,1,1,0' --seconds 0.1 --ahead 3 --trace "$tmp/trace"
@@ -151,7 +151,7 @@ check "no URL" 3 "is no URL of a store" "$ingot" store ping x
 check "no command" 2 "takes ping, get" "$ingot" store frob memory://
 check "too few arguments" 2 "takes other arguments" "$ingot" store get memory:// t
 check "an id is a number" 2 "not 'x7'" "$ingot" store get memory:// t x7
-check "values are numbers" 2 "is none" "$ingot" store put memory:// t 7 1,,2
+check "values are numbers" 2 "is not a number" "$ingot" store put memory:// t 7 1,,2
 check "a failure as JSON" 4 '"exit_status": 4' "$ingot" store ping foo://x --json
 check "passwords are hidden" 4 "" "$ingot" store ping foo://user:hunter2@host
 holds "in every message" sh -c "! grep -q hunter2 '$tmp/out'"

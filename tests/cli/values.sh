@@ -8,7 +8,7 @@ check "counting" 0 "  0 0.5 1 1.5" "$ingot" run "$tmp/relu.ig" --input 'x=f32[1,
 check "a range" 0 "y: f32[9, 4]" "$ingot" run "$tmp/relu.ig" --input 'x=f32[9,4]=random:-1:1'
 check "too few numbers" 3 "gives 3 numbers for 4 elements" \
     "$ingot" run "$tmp/relu.ig" --input 'x=f32[1,4]=1,2,3'
-check "no number" 3 "no number" "$ingot" run "$tmp/relu.ig" --input 'x=f32[1,4]=1,2,3,x'
+check "no number" 3 "a value that is not a number" "$ingot" run "$tmp/relu.ig" --input 'x=f32[1,4]=1,2,3,x'
 for value in f32[1,4]=1e39 f32[1,4]=random:1e39:2e39 f32[1,4]=-3.5e38 f32[1,4]=iota:2e38; do
     check "$value is refused" 3 "is out of the range of f32" \
         "$ingot" run "$tmp/relu.ig" --input "x=$value"
@@ -217,7 +217,7 @@ check "an item of another rank" 3 "expected a sequence of f32 of rank 1" \
     "$ingot" run -t interpret "$tmp/list.ig" --input 's=[[[1]]]'
 check "a tensor is no list" 3 "expected a sequence of f32 of rank 1" \
     "$ingot" run -t interpret "$tmp/list.ig" --input 's=f32[2]=1'
-check "nor is text" 3 "no value" $listed --input 'x=frob'
+check "nor is text" 3 "is not a value" $listed --input 'x=frob'
 check "compiled too" 0 "  1 2" "$ingot" run "$tmp/list.onnx" --input 'x=[[1], [2]]'
 check "compiled, an empty one" 3 "an empty sequence has no shape to join" \
     "$ingot" run "$tmp/list.onnx" --input 'x=[]'
