@@ -194,12 +194,14 @@ static void compute_recipes(cuda_case *c) {
     }
 }
 
-/* A plan of launches alone, in memory of extents that are known before them. */
+/* A plan of launches alone, in memory of extents that are known before them; its guards,
+ * which the cases hold to, are a session's to check. */
 static ig_status check_plan(cuda_case *c) {
     for (const ig_op *op = c->graph->body.first; op; op = op->next) {
         bool is_known = op->code == IG_OP_alloc || op->code == IG_OP_view ||
                         op->code == IG_OP_weight || op->code == IG_OP_table ||
-                        op->code == IG_OP_launch || op->code == IG_OP_ret;
+                        op->code == IG_OP_launch || op->code == IG_OP_guard ||
+                        op->code == IG_OP_ret;
         if (!is_known) {
             snprintf(c->last, sizeof c->last, "a plan with %s", ig_ops[op->code].name);
             return IG_UNSUPPORTED;
