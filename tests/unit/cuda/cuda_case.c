@@ -194,8 +194,8 @@ static void compute_recipes(cuda_case *c) {
     }
 }
 
-/* A plan of launches alone, in memory of extents that are known before them; its guards,
- * which the cases hold to, are a session's to check. */
+/* A plan of launches alone, in memory of extents that are known before them; its
+ * guards, which the cases hold to, are a session's to check. */
 static ig_status check_plan(cuda_case *c) {
     for (const ig_op *op = c->graph->body.first; op; op = op->next) {
         bool is_known = op->code == IG_OP_alloc || op->code == IG_OP_view ||
