@@ -58,18 +58,33 @@ static void put_string(FILE *to, const char *text) {
     fputc('"', to);
 }
 
-static void put_text_line(FILE *to, const ig_log_record *of) {
-    put_time(to);
-    fprintf(to, " %s %s %s", level_names[of->level], of->component, of->code);
+/* `put_name` and `put_text`: how a sink writes these of each field. */
+static void put_fields(FILE *to, const ig_log_record *of,
+                       void (*put_name)(FILE *to, const char *name),
+                       void (*put_text)(FILE *to, const char *text)) {
     for (size_t i = 0; i < of->field_count; i++) {
         const ig_log_field *field = &of->fields[i];
-        fprintf(to, " %s=", field->name);
+        put_name(to, field->name);
         if (field->text) {
-            put_plain(to, field->text);
+            put_text(to, field->text);
         } else {
             fprintf(to, "%lld", (long long)field->number);
         }
     }
+}
+
+static void put_plain_name(FILE *to, const char *name) {
+    fprintf(to, " %s=", name);
+}
+
+static void put_key(FILE *to, const char *name) {
+    fprintf(to, ", \"%s\": ", name);
+}
+
+static void put_text_line(FILE *to, const ig_log_record *of) {
+    put_time(to);
+    fprintf(to, " %s %s %s", level_names[of->level], of->component, of->code);
+    put_fields(to, of, put_plain_name, put_plain);
     fputs(*of->words ? ": " : "", to);
     put_plain(to, of->words);
 }
@@ -79,17 +94,9 @@ static void put_json_line(FILE *to, const ig_log_record *of) {
     put_time(to);
     fprintf(to, "\", \"level\": \"%s\", \"component\": \"%s\", \"code\": \"%s\"",
             level_names[of->level], of->component, of->code);
-    for (size_t i = 0; i < of->field_count; i++) {
-        const ig_log_field *field = &of->fields[i];
-        fprintf(to, ", \"%s\": ", field->name);
-        if (field->text) {
-            put_string(to, field->text);
-        } else {
-            fprintf(to, "%lld", (long long)field->number);
-        }
-    }
+    put_fields(to, of, put_key, put_string);
     if (*of->words) {
-        fputs(", \"words\": ", to);
+        put_key(to, "words");
         put_string(to, of->words);
     }
     fputc('}', to);

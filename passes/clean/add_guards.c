@@ -35,7 +35,8 @@ typedef struct adder {
     bool *is_bound;   /* symbols that a shape of the graph's inputs gives */
     bool *is_defined; /* those that values before the op give as well */
     uint32_t symbol_count;
-    bool is_unbound; /* of the dim that is looked at */
+    const bool *wanted; /* of the dim that is looked at: the symbols that it may have */
+    bool has_unknown;   /* whether it has others */
 } adder;
 
 /* ---- guards that there are ---- */
@@ -114,28 +115,17 @@ static void add_guard(adder *a, ig_builder *builder, const ig_op *op,
 
 /* ---- symbols ---- */
 
-static void look_for_unbound(void *user, uint32_t symbol) {
+static void look_for_unknown(void *user, uint32_t symbol) {
     adder *a = user;
-    a->is_unbound |= symbol >= a->symbol_count || !a->is_bound[symbol];
+    a->has_unknown |= symbol >= a->symbol_count || !a->wanted[symbol];
 }
 
-/* A number, or what the inputs' shapes tell: nothing that an op or a body defines. */
-static bool is_of_inputs(adder *a, ig_dim dim) {
-    a->is_unbound = false;
-    ig_dim_visit_symbols(a->module, dim, look_for_unbound, a);
-    return !a->is_unbound;
-}
-
-static void look_for_undefined(void *user, uint32_t symbol) {
-    adder *a = user;
-    a->is_unbound |= symbol >= a->symbol_count || !a->is_defined[symbol];
-}
-
-static bool is_defined(adder *a, const ig_claim *claim) {
-    a->is_unbound = false;
-    ig_dim_visit_symbols(a->module, claim->left, look_for_undefined, a);
-    ig_dim_visit_symbols(a->module, claim->right, look_for_undefined, a);
-    return !a->is_unbound;
+/* Are all symbols of the dim in the set? */
+static bool is_of(adder *a, const bool *set, ig_dim dim) {
+    a->wanted = set;
+    a->has_unknown = false;
+    ig_dim_visit_symbols(a->module, dim, look_for_unknown, a);
+    return !a->has_unknown;
 }
 
 /* A value gives the symbols that are extents of its own. */
@@ -157,21 +147,23 @@ static void add_guards_before(adder *a, ig_op *op) {
     ig_builder builder = ig_builder_before(op);
     for (size_t i = 0; i < a->claims.items.count; i++) {
         const ig_claim *claim = &a->claims.items.items[i];
-        if (is_defined(a, claim) && !is_known(a, claim)) {
+        if (is_of(a, a->is_defined, claim->left) &&
+            is_of(a, a->is_defined, claim->right) && !is_known(a, claim)) {
             add_guard(a, &builder, op, claim);
         }
     }
     a->claims.items.count = 0;
 }
 
-/* That `given` has the extents of the inputs that are written for it. */
+/* That `given` has the extents that are written for it, where these are numbers or what
+ * the inputs' shapes tell: nothing that an op or a body defines. */
 static void claim_type(adder *a, const ig_type *given, const ig_type *written) {
     bool is_plain = given->kind == IG_TENSOR && written->kind == IG_TENSOR;
     for (uint32_t d = 0; is_plain && d < written->rank && given->rank == written->rank;
          d++) {
         bool is_fresh = ig_dim_mentions_since(a->module, given->dims[d],
                                               a->symbol_count);
-        if (!is_fresh && is_of_inputs(a, written->dims[d])) {
+        if (!is_fresh && is_of(a, a->is_bound, written->dims[d])) {
             (void)ig_claim_equal(a->module, given->dims[d], written->dims[d]);
         }
     }

@@ -57,7 +57,7 @@ static bool lies_apart(ig_module *module, const ig_op *compute, uint32_t first,
     return true;
 }
 
-/* The number of the destination that is all of `part`, or IG_NONE. */
+/* The number of the destination that is all of `part`, or UINT32_MAX. */
 static uint32_t find_destination(ig_module *module, const ig_op *compute,
                                  const ig_part *part) {
     uint32_t ins = ig_part_in_count(compute);
