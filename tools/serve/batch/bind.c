@@ -54,11 +54,6 @@ static bool check_type(request *of, const tensor *given, const ig_port *port,
 
 /* ---- texts ---- */
 
-static uint32_t read_length(const uint8_t *from) {
-    return (uint32_t)from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 |
-           (uint32_t)from[3] << 24;
-}
-
 /* Elements of BYTES become texts that end in a zero byte. */
 static bool bind_texts(request *of, const tensor *from, size_t count, ig_view *to) {
     const char **texts = pool_take_array(&of->memory, count + 1, sizeof *texts);
@@ -70,14 +65,15 @@ static bool bind_texts(request *of, const tensor *from, size_t count, ig_view *t
     }
     const uint8_t *at = from->data, *end = from->data + from->size;
     for (size_t i = 0; i < count; i++) {
-        uint32_t length = end - at < 4 ? UINT32_MAX : read_length(at);
-        if (length > (size_t)(end - at) || length > (size_t)(end - at) - 4) {
+        uint32_t length;
+        const uint8_t *text = text_at(at, end, &length);
+        if (!text) {
             return request_fail(of, CALL_INVALID,
                                 "input '%.100s': element %zu of %zu does "
                                 "not fit in its %zu bytes",
                                 from->name, i, count, from->size);
         }
-        memcpy(copies, at + 4, length);
+        memcpy(copies, text, length);
         copies[length] = '\0';
         if (memchr(copies, 0, length)) {
             return request_fail(of, CALL_UNSUPPORTED,
@@ -87,7 +83,7 @@ static bool bind_texts(request *of, const tensor *from, size_t count, ig_view *t
         }
         texts[i] = copies;
         copies += length + 1;
-        at += 4 + length;
+        at = text + length;
     }
     to->data = texts;
     return at == end || request_fail(of, CALL_INVALID,
@@ -207,7 +203,7 @@ static bool write_texts(request *of, const ig_view *from, size_t count, tensor *
     const char *const *texts = from->data;
     size_t size = 0;
     for (size_t i = 0; i < count; i++) {
-        size += 4 + (texts[i] ? strlen(texts[i]) : 0);
+        size += TEXT_HEAD + (texts[i] ? strlen(texts[i]) : 0);
     }
     uint8_t *out = pool_take(&of->memory, size);
     if (!out) {
@@ -216,14 +212,7 @@ static bool write_texts(request *of, const ig_view *from, size_t count, tensor *
     to->data = out;
     to->size = size;
     for (size_t i = 0; i < count; i++) {
-        size_t length = texts[i] ? strlen(texts[i]) : 0;
-        for (int k = 0; k < 4; k++) {
-            *out++ = (uint8_t)(length >> 8 * k);
-        }
-        if (length) {
-            memcpy(out, texts[i], length);
-        }
-        out += length;
+        out = text_put(out, texts[i], texts[i] ? strlen(texts[i]) : 0);
     }
     return true;
 }

@@ -71,3 +71,23 @@ size_t datatype_size(ig_dtype_code dtype) {
     size_t row = find_row(dtype);
     return row < ROWS ? rows[row].size : 0;
 }
+
+uint8_t *text_put(uint8_t *out, const void *data, size_t size) {
+    for (int k = 0; k < TEXT_HEAD; k++) {
+        *out++ = (uint8_t)(size >> 8 * k);
+    }
+    if (size) {
+        memcpy(out, data, size);
+    }
+    return out + size;
+}
+
+const uint8_t *text_at(const uint8_t *at, const uint8_t *end, uint32_t *out_size) {
+    size_t left = (size_t)(end - at);
+    uint32_t size = 0;
+    for (int k = 0; k < TEXT_HEAD && left >= TEXT_HEAD; k++) {
+        size |= (uint32_t)at[k] << 8 * k;
+    }
+    *out_size = size;
+    return left >= TEXT_HEAD && size <= left - TEXT_HEAD ? at + TEXT_HEAD : NULL;
+}

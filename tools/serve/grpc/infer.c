@@ -32,7 +32,7 @@ static bool narrow_values(request *of, tensor *to, const void *values, size_t co
 static bool join_texts(request *of, tensor *to, const Oip__Contents *from) {
     size_t size = 0;
     for (size_t i = 0; i < from->n_bytes_contents; i++) {
-        size += 4 + from->bytes_contents[i].len;
+        size += TEXT_HEAD + from->bytes_contents[i].len;
     }
     uint8_t *out = pool_take(&of->memory, size);
     if (!out) {
@@ -41,14 +41,7 @@ static bool join_texts(request *of, tensor *to, const Oip__Contents *from) {
     to->data = out;
     to->size = size;
     for (size_t i = 0; i < from->n_bytes_contents; i++) {
-        size_t length = from->bytes_contents[i].len;
-        for (int k = 0; k < 4; k++) {
-            *out++ = (uint8_t)(length >> 8 * k);
-        }
-        if (length) {
-            memcpy(out, from->bytes_contents[i].data, length);
-        }
-        out += length;
+        out = text_put(out, from->bytes_contents[i].data, from->bytes_contents[i].len);
     }
     return true;
 }

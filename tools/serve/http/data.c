@@ -74,11 +74,7 @@ static bool read_text_element(reading *now, const json_t *from) {
     if (!json_is_string(from)) {
         return refuse_element(now);
     }
-    for (int i = 0; i < 4; i++) {
-        *now->at++ = (uint8_t)(length >> 8 * i);
-    }
-    memcpy(now->at, json_string_value(from), length);
-    now->at += length;
+    now->at = text_put(now->at, json_string_value(from), length);
     return true;
 }
 
@@ -122,7 +118,7 @@ static size_t measure_texts(const json_t *from, uint32_t depth) {
     for (size_t i = 0; i < json_array_size(from); i++) {
         const json_t *item = json_array_get(from, i);
         size += json_is_array(item) ? depth ? measure_texts(item, depth - 1) : 0
-                                    : 4 + json_string_length(item);
+                                    : TEXT_HEAD + json_string_length(item);
     }
     return size;
 }

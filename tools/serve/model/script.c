@@ -165,7 +165,7 @@ static bool refuse_size(request *what, const tensor *from) {
 static bool give_texts(request *what, const tensor *from, size_t count,
                        ig_interp_value *out) {
     const uint8_t *at = from->data, *end = from->data + from->size;
-    if (count > from->size / 4) {
+    if (count > from->size / TEXT_HEAD) {
         return refuse_size(what, from);
     }
     ig_interp_value *items = request_take(what, (count + 1) * sizeof *items);
@@ -173,18 +173,15 @@ static bool give_texts(request *what, const tensor *from, size_t count,
         return refuse_memory(what);
     }
     for (size_t i = 0; i < count; i++) {
-        uint32_t size = UINT32_MAX;
-        if (end - at >= 4) {
-            size = (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 |
-                   (uint32_t)at[3] << 24;
-        }
-        if (end - at < 4 || size > (size_t)(end - at) - 4) {
+        uint32_t size;
+        const uint8_t *text = text_at(at, end, &size);
+        if (!text) {
             return refuse_size(what, from);
         }
         items[i] = (ig_interp_value){ .kind = IG_INTERP_BYTES };
-        items[i].as.text.data = (const char *)at + 4;
+        items[i].as.text.data = (const char *)text;
         items[i].as.text.size = size;
-        at += 4 + size;
+        at = text + size;
     }
     *out = (ig_interp_value){ .kind = IG_INTERP_LIST };
     out->as.list.items = items;
@@ -249,7 +246,7 @@ static bool take_texts(request *what, const ig_interp_value *from, tensor *to) {
                 "string",
                 to->name);
         }
-        size += 4 + from->as.list.items[i].as.text.size;
+        size += TEXT_HEAD + from->as.list.items[i].as.text.size;
     }
     uint8_t *at = request_take(what, size);
     if (!at) {
@@ -262,11 +259,7 @@ static bool take_texts(request *what, const ig_interp_value *from, tensor *to) {
     to->size = size;
     for (size_t i = 0; i < from->as.list.count; i++) {
         const ig_interp_value *each = &from->as.list.items[i];
-        for (int k = 0; k < 4; k++) {
-            *at++ = (uint8_t)(each->as.text.size >> 8 * k);
-        }
-        memcpy(at, each->as.text.data, each->as.text.size);
-        at += each->as.text.size;
+        at = text_put(at, each->as.text.data, each->as.text.size);
     }
     return true;
 }
