@@ -5,6 +5,7 @@
 
 /* CPython's header was included, by the headers that say which API. */
 #include <stdlib.h>
+#include <string.h>
 
 /* Room for the items of `list` (NULL and None have none) and one more; NULL with an
  * exception, or without one where there is no memory. */
@@ -27,6 +28,21 @@ static inline const char **list_of_texts(PyObject *list, size_t *out_count) {
         }
     }
     return texts;
+}
+
+/* A list of str.  Bytes that are no UTF-8 become lone surrogates, as in names of files;
+ * NULL is the empty text. */
+static inline PyObject *list_from_texts(const char *const *texts, size_t count) {
+    PyObject *list = PyList_New((Py_ssize_t)count);
+    for (size_t i = 0; list && i < count; i++) {
+        const char *text = texts[i] ? texts[i] : "";
+        PyObject *item = PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text),
+                                              "surrogateescape");
+        if (!item || PyList_SetItem(list, (Py_ssize_t)i, item) < 0) {
+            Py_CLEAR(list);
+        }
+    }
+    return list;
 }
 
 /* Addresses given as integers. */

@@ -20,7 +20,8 @@
  *         while (ig_call_next(call, &value)) use(&value);
  *
  * Ownership: a call borrows the texts of its program and keeps the addresses of tensors
- * that are put and of outputs that are read; none of it is copied.  Numbers are copied.
+ * that are put, of texts that are put as tensors, and of outputs that are read; none of
+ * it is copied.  Numbers are copied.
  * Errors: the first error of a call stays until ig_call_begin; functions in between do
  * nothing and return it again, so that one check, of ig_call_finish, is enough.
  * ig_call_error names the place: "args[1]['ids']: expected i64[N], got f32[3]".
@@ -124,9 +125,9 @@ IG_API void ig_call_begin(ig_call *call);
 /* The next value is the argument, or in a container the field, of that name.  Without a
  * name, values fill arguments, items and fields in order. */
 IG_API ig_status ig_call_name(ig_call *call, const char *name);
-/* A value.  Where the tree has a leaf it becomes an input: a number one of rank 0 (i64,
- * f64, bool); an int is accepted for a float.  Elsewhere it must equal the known
- * value. */
+/* A value.  Where the tree has a leaf it becomes an input: a number or text one of rank
+ * 0 (i64, f64, bool, str); an int is accepted for a float.  Elsewhere it must equal the
+ * known value. */
 IG_API ig_status ig_call_put_tensor(ig_call *call, const struct ig_view *tensor);
 IG_API ig_status ig_call_put_int(ig_call *call, int64_t value);
 IG_API ig_status ig_call_put_float(ig_call *call, double value);

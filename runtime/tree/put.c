@@ -152,6 +152,15 @@ static ig_status put_number(ig_call *call, uint32_t slot, const ig_call_value *v
     return put_view(call, slot, &view, value);
 }
 
+/* A text as an input of rank 0. */
+static ig_status put_str(ig_call *call, uint32_t slot, const ig_call_value *value) {
+    int64_t *memory = &call->numbers[call->nodes[slot].leaf];
+    ig_view view = { .data = memory, .capacity = sizeof *memory, .dtype = IG_STR8 };
+    _Static_assert(sizeof value->text <= sizeof *memory, "it holds an address");
+    memcpy(memory, &value->text, sizeof value->text);
+    return put_view(call, slot, &view, value);
+}
+
 static ig_status put_leaf(ig_call *call, uint32_t slot, const ig_call_value *value) {
     ig_tree_kind kind = call->nodes[slot].kind;
     bool is_number = value->kind == IG_TREE_INT || value->kind == IG_TREE_FLOAT ||
@@ -159,6 +168,9 @@ static ig_status put_leaf(ig_call *call, uint32_t slot, const ig_call_value *val
     bool is_widened = kind == IG_TREE_FLOAT && value->kind == IG_TREE_INT;
     if (value->kind == IG_TREE_TENSOR) {
         return put_view(call, slot, value->view, value);
+    }
+    if (value->kind == IG_TREE_STR && kind == IG_TREE_TENSOR) {
+        return put_str(call, slot, value);
     }
     return is_number && (kind == IG_TREE_TENSOR || kind == value->kind || is_widened)
                ? put_number(call, slot, value)

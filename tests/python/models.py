@@ -64,3 +64,11 @@ RELU = b"""module @relu {
     ret %0
   }
 }"""
+
+
+def flat_copy_of(dtype):
+    return f"""module @copy {{
+  graph @main(%x: {dtype}[N]) -> ({dtype}[N] "y") {{
+    ret %x
+  }}
+}}""".encode()

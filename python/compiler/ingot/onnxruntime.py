@@ -10,10 +10,8 @@ import enum
 
 import numpy
 
-from .session import NodeArg, Session
-
-# What ONNX Runtime calls numpy's types, where the names differ.
-ORT_NAMES = {"float32": "float", "float64": "double"}
+from .session import NodeArg, Session, value_type
+from .values import name_of
 
 __all__ = ["GraphOptimizationLevel", "IOBinding", "InferenceSession", "ExecutionMode",
            "NodeArg", "OrtValue", "SessionOptions", "get_available_providers", "get_device"]
@@ -92,7 +90,7 @@ class OrtValue:
         return list(self.numpy().shape)
 
     def data_type(self):
-        return f"tensor({ORT_NAMES.get(self.numpy().dtype.name, self.numpy().dtype.name)})"
+        return value_type(name_of(self.numpy().dtype))
 
     def data_ptr(self):
         return self.numpy().ctypes.data

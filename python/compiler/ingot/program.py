@@ -73,8 +73,8 @@ class Program(ingot_runtime.Program):
         source["target"] = None
         self.reset()
         inputs, outputs = self._record(args, kwargs)
-        given, got = ([(t.dtype, t.shape, t.tobytes()) for t in tensors]
-                      for tensors in (inputs, outputs))
+        given, got = ([(t.dtype, t.shape, t.strings() if t.dtype == "str" else t.tobytes())
+                       for t in tensors] for tensors in (inputs, outputs))
         wanted = _compiler.interpret(arguments=given, **source)
         return Verification([compare(port, a, b, rtol, atol) for port, a, b in
                              zip(self.outputs, got, wanted, strict=True)], rtol, atol)
@@ -146,8 +146,8 @@ def _exported_bytes(program):
 
 def _statement(place, value, dims):
     """What `inputs` says of an argument: "0=f32[B, 13]"."""
-    from .values import NAMES
-    name = NAMES.get(str(getattr(value, "dtype", "")).removeprefix("torch."))
+    from .values import name_of
+    name = name_of(getattr(value, "dtype", None))
     if name is None:
         raise TypeError(f"example_inputs[{place}] is not a tensor: say what this model's arguments "
                         f"are with inputs=[\"{place}=…\"]")

@@ -11,7 +11,12 @@ from .program import load
 # What ONNX Runtime calls element types.
 TYPE_NAMES = {"f32": "float", "f64": "double", "f16": "float16", "bf16": "bfloat16",
               "bool": "bool", "i8": "int8", "u8": "uint8", "i16": "int16", "u16": "uint16",
-              "i32": "int32", "u32": "uint32", "i64": "int64", "u64": "uint64"}
+              "i32": "int32", "u32": "uint32", "i64": "int64", "u64": "uint64", "str": "string"}
+
+
+def value_type(dtype):
+    """"tensor(float)" of "f32"."""
+    return f"tensor({TYPE_NAMES.get(dtype, dtype)})"
 
 
 def split_extents(text):
@@ -31,7 +36,7 @@ class NodeArg:
 
     def __init__(self, port):
         self.name, text, dtype, shape = port
-        self.type = f"tensor({TYPE_NAMES.get(dtype, dtype)})"
+        self.type = value_type(dtype)
         names = split_extents(text)
         self.shape = [name if extent is None else extent
                       for name, extent in zip(names, shape)]

@@ -7,6 +7,7 @@ from .program import Program
 
 TYPE_NAMES: dict[str, str]
 
+def value_type(dtype: str | None) -> str: ...
 def split_extents(text: str) -> list[str]: ...
 
 class NodeArg:

@@ -1,8 +1,11 @@
 """Values of the reference interpreter: (dtype, extents, bytes) of arrays, and back.
 
+The strings of an array are a list in place of the bytes.
+
 SPDX-License-Identifier: Apache-2.0
 """
 import numpy
+from ingot_runtime import _runtime
 
 NAMES = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16",
          "bool": "bool", "int8": "i8", "uint8": "u8", "int16": "i16", "uint16": "u16",
@@ -15,8 +18,17 @@ NUMPY_NAMES = {ours: theirs for theirs, ours in NAMES.items()}
 BITS = {"f4e2m1": 4, "i4": 4, "u4": 4, "i2": 2, "u2": 2}
 
 
+def name_of(dtype):
+    """Our name of a type of numpy, ml_dtypes or torch, or None."""
+    if getattr(dtype, "kind", "") in ("O", "U", "S", "T"):
+        return "str"
+    return NAMES.get(str(dtype).removeprefix("torch."))
+
+
 def numpy_type(dtype):
     """numpy's type, or that of ml_dtypes; TypeError where neither has it."""
+    if dtype == "str":
+        return numpy.dtype("O")
     name = NUMPY_NAMES.get(dtype, "")
     try:
         return numpy.dtype(name)
@@ -54,9 +66,11 @@ def value_of(x):
     if isinstance(x, (list, tuple)):
         return [value_of(item) for item in x]
     array = numpy.asarray(x)
-    if array.dtype.name not in NAMES:
+    name = name_of(array.dtype)
+    if name is None:
         raise TypeError(f"elements of {array.dtype} are of no type that a model takes")
-    name = NAMES[array.dtype.name]
+    if name == "str":
+        return name, array.shape, _runtime.strings(array)
     shape, array = array.shape, numpy.ascontiguousarray(array)
     data = _pack(array, BITS[name]) if name in BITS else array.tobytes()
     return name, shape, data
@@ -69,6 +83,8 @@ def array_of(value):
     if isinstance(value, list):
         return [array_of(item) for item in value]
     name, shape, data = value
+    if name == "str":
+        return numpy.array(data, "O").reshape(shape)
     if name in BITS:
         return _unpack(data, shape, name, BITS[name])
     return numpy.frombuffer(bytearray(data), numpy_type(name)).reshape(shape)

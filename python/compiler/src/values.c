@@ -1,19 +1,28 @@
 /* Values of the interpreter's calls <-> Python's.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "python/compiler/src/values.h"
+#include "python/lists.h"
 
 #include <ingot/runtime.h>
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAX_DEPTH = 16 };
 
 /* ---- in ---- */
 
+static bool is_text(const ig_argument *value) {
+    return value->dtype && strcmp(value->dtype, "str") == 0;
+}
+
 void values_free(ig_argument *values, size_t count) {
     for (size_t i = 0; values && i < count; i++) {
         values_free((ig_argument *)(uintptr_t)values[i].items, values[i].item_count);
+        if (is_text(&values[i])) { /* an array of pointers to Python's bytes */
+            free((void *)(uintptr_t)values[i].data);
+        }
         free((void *)(uintptr_t)values[i].dims);
     }
     free(values);
@@ -34,10 +43,27 @@ static int check_size(const ig_argument *tensor) {
     return 0;
 }
 
+/* The bytes, or the texts of a list, which keeps them. */
+static int read_elements(PyObject *elements, ig_argument *out) {
+    if (!is_text(out)) {
+        out->data = PyBytes_AsString(elements); /* NULL with a TypeError */
+        out->size = out->data ? (size_t)PyBytes_Size(elements) : 0;
+        return out->data ? 0 : -1;
+    }
+    if (!PyList_Check(elements)) {
+        PyErr_SetString(PyExc_TypeError, "the elements of a tensor of str are a list");
+        return -1;
+    }
+    size_t count;
+    out->data = list_of_texts(elements, &count);
+    out->size = count * sizeof(char *);
+    return out->data ? 0 : -1;
+}
+
 static int read_tensor(PyObject *value, ig_argument *out) {
     const char *dtype;
-    PyObject *extents, *bytes;
-    if (!PyArg_ParseTuple(value, "sO!S", &dtype, &PyTuple_Type, &extents, &bytes)) {
+    PyObject *extents, *elements;
+    if (!PyArg_ParseTuple(value, "sO!O", &dtype, &PyTuple_Type, &extents, &elements)) {
         return -1;
     }
     Py_ssize_t rank = PyTuple_Size(extents);
@@ -45,9 +71,7 @@ static int read_tensor(PyObject *value, ig_argument *out) {
     *out = (ig_argument){ .kind = IG_ARGUMENT_TENSOR,
                           .dtype = ig_dtype_text(ig_dtype_number(dtype)),
                           .rank = (uint32_t)rank,
-                          .dims = dims,
-                          .data = PyBytes_AsString(bytes),
-                          .size = (size_t)PyBytes_Size(bytes) };
+                          .dims = dims };
     if (!dims) {
         PyErr_NoMemory();
         return -1;
@@ -58,7 +82,7 @@ static int read_tensor(PyObject *value, ig_argument *out) {
     if (!out->dtype) {
         PyErr_Format(PyExc_TypeError, "there is no element type '%s'", dtype);
     }
-    return PyErr_Occurred() ? -1 : check_size(out);
+    return PyErr_Occurred() || read_elements(elements, out) < 0 ? -1 : check_size(out);
 }
 
 static ig_argument *read_list(PyObject *list, size_t *out_count, int depth);
@@ -121,6 +145,11 @@ static PyObject *write_tensor(const ig_argument *value) {
         if (!extent || PyTuple_SetItem(dims, i, extent) < 0) {
             Py_CLEAR(dims);
         }
+    }
+    if (dims && is_text(value)) {
+        return Py_BuildValue(
+            "(sNN)", value->dtype, dims,
+            list_from_texts(value->data, value->size / sizeof(char *)));
     }
     return dims ? Py_BuildValue("(sNy#)", value->dtype, dims,
                                 value->size ? value->data : "", (Py_ssize_t)value->size)

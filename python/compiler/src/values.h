@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A tensor is (dtype, extents, bytes), as ("f32", (2, 3), b"…"): row-major, elements of
- * 4 and 2 bits packed.  A sequence is a list; an optional is None or its value.
+ * 4 and 2 bits packed; one of strings is ("str", (2,), ["a", "b"]).  A sequence is a
+ * list; an optional is None or its value.
  */
 #ifndef INGOT_PYTHON_VALUES_H
 #define INGOT_PYTHON_VALUES_H

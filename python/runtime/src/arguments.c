@@ -208,9 +208,14 @@ static int put_complex(session_slot *slot, PyObject *value) {
 }
 
 static int put_text(session_slot *slot, PyObject *value) {
-    const char *text = PyUnicode_AsUTF8AndSize(value, NULL);
+    Py_ssize_t size;
+    const char *text = PyUnicode_AsUTF8AndSize(value, &size);
+    if (text && strlen(text) != (size_t)size) {
+        PyErr_SetString(PyExc_ValueError, "a string with a NUL, where a text ends");
+        return -1;
+    }
     if (text) {
-        ig_call_put_str(slot->call, text);
+        ig_call_put_str(slot->call, text); /* which the arguments keep */
     }
     return text ? 0 : -1;
 }

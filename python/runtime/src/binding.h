@@ -9,6 +9,8 @@
  *     tensor.c      class Tensor: an output's memory
  *     inspect.c     a call's flat values, and the cost of its steps
  *     exchange.c    tensors of other libraries: buffer protocol, DLPack
+ *     text.c        tensors of strings
+ *     bits.c        tensors whose elements are smaller than a byte
  *
  * The limited API of CPython 3.11 (abi3): one binary for it and all later versions.
  * All functions are called with the GIL held, unless they say otherwise; those that
@@ -43,9 +45,9 @@ int add_exceptions(PyObject *module);
 typedef struct borrowed {
     Py_buffer buffer; /* of the buffer protocol */
     bool has_buffer;
-    PyObject *capsule;            /* of DLPack, or another owner, or NULL */
-    void *copy;                   /* of elements that do not lie row-major, or NULL */
-    void *origin;                 /* then: where they lie */
+    PyObject *capsule; /* of DLPack, or another owner, or NULL */
+    void *copy;   /* of strings and of elements that do not lie row-major, or NULL */
+    void *origin; /* of the latter: where they lie */
     int64_t strides[IG_MAX_RANK]; /* in bytes */
     size_t unit;                  /* bytes of an element */
     bool is_readonly;
@@ -79,6 +81,29 @@ void release_borrowed(borrowed *which);
  * reference is taken) keeps; NULL without an exception: DLPack has no such type. */
 void *export_dlpack(const ig_view *view, PyObject *owner, bool is_versioned);
 
+/* ---- bits.c ---- */
+
+/* b->view, of unsigned integers that are the bits of elements, becomes one of `dtype`:
+ * packed, in b->copy, where these are smaller than a byte. */
+int pack_elements(borrowed *b, int32_t dtype);
+/* A Tensor of bytes, one for each element of such a view, with the elements' signs. */
+PyObject *unpack_elements(const ig_view *view);
+
+/* ---- text.c ---- */
+
+/* Has a buffer of this format strings: numpy's `object`, 'U', 'S'? */
+bool is_text_format(const char *format);
+/* b->view, with the extents, strides and `unit` of such a buffer, becomes one of
+ * IG_STR8 over a copy of the strings, b->copy.  TypeError or ValueError with the place
+ * of an element that is no string or has a NUL. */
+int make_texts(borrowed *b, const char *format);
+/* A copy of the texts of such a view in one block, to be freed; NULL: no memory. */
+void *copy_texts(const ig_view *view);
+/* They as a list of str, row-major. */
+PyObject *list_of_strs(const ig_view *view);
+/* The same of any array that a call takes: the module's function `strings`. */
+PyObject *strings_of_array(PyObject *unused, PyObject *array);
+
 /* ---- tensor.c ---- */
 
 extern PyType_Spec tensor_spec;
@@ -94,8 +119,9 @@ bool tensor_has_format(PyObject *tensor);
  * NULL. */
 int32_t extended_dtype(const char *name);
 const char *extended_name(int32_t dtype);
-/* A tensor of such a type becomes one of unsigned integers. */
-void tensor_take_bits(PyObject *tensor);
+/* A tensor of such a type as one of unsigned integers, one an element.  Takes it
+ * over. */
+PyObject *tensor_take_bits(PyObject *tensor);
 
 /* ---- session.c ---- */
 

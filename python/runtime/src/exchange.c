@@ -4,7 +4,7 @@
  * The structs are DLPack's (dmlc/dlpack 1.3), declared here from its documentation.  An
  * object's type may offer a table of C functions (__dlpack_c_exchange_api__), which
  * costs no allocation a call; torch's does.  Else objects with the buffer protocol are
- * read by that (numpy, memoryview, array), others by __dlpack__().
+ * read by that (numpy, memoryview, array), others by __dlpack__().  Strings: text.c.
  */
 #include "python/runtime/src/binding.h"
 
@@ -219,21 +219,33 @@ static int dtype_of_format(const char *format, Py_ssize_t size, int32_t *out) {
 
 static int borrow_buffer(PyObject *object, borrowed *out);
 
-/* numpy's buffers have no format for the types of ml_dtypes: their bits are read.  The
- * exception stays where it is of another type. */
+/* An array with the same elements, of a type whose buffers have a format; NULL, mostly
+ * without an exception: there is none. */
+static PyObject *with_format(PyObject *array, const char *type_name,
+                             int32_t *out_dtype) {
+    if (strncmp(type_name, "StringDType(", 12) == 0) {
+        *out_dtype = IG_STR8;
+        return PyObject_CallMethod(array, "astype", "s", "O");
+    }
+    *out_dtype = extended_dtype(type_name);
+    return *out_dtype ? PyObject_CallMethod(array, "view", "s",
+                                            *out_dtype == IG_BF16 ? "u2" : "u1")
+                      : NULL;
+}
+
+/* numpy's buffers have no format for the types of ml_dtypes, whose bits are read, and
+ * for strings of any size.  The exception stays where it is of another type. */
 static int borrow_bits(PyObject *object, borrowed *out) {
     PyObject *kind, *value, *trace;
     PyErr_Fetch(&kind, &value, &trace);
     PyObject *type = PyObject_GetAttrString(object, "dtype");
     PyObject *name = type ? PyObject_Str(type) : NULL;
     const char *text = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-    int32_t dtype = text ? extended_dtype(text) : 0;
+    int32_t dtype = 0;
     PyErr_Clear();
-    PyObject *bits = dtype ? PyObject_CallMethod(object, "view", "s",
-                                                 dtype == IG_BF16 ? "u2" : "u1")
-                           : NULL;
+    PyObject *bits = text ? with_format(object, text, &dtype) : NULL;
     int status = bits ? borrow_buffer(bits, out) : -1; /* which keeps `bits` */
-    out->view.dtype = dtype;
+    status = status == 0 && dtype != IG_STR8 ? pack_elements(out, dtype) : status;
     Py_XDECREF(bits);
     Py_XDECREF(name);
     Py_XDECREF(type);
@@ -284,6 +296,9 @@ static int borrow_buffer(PyObject *object, borrowed *out) {
         run *= out->view.dims[i];
     }
     const char *format = buffer->format;
+    if (is_text_format(format)) {
+        return make_texts(out, format);
+    }
     if (format && *format == 'Z' && (split_pairs(out) < 0 || !format++)) {
         return -1;
     }
@@ -383,8 +398,8 @@ bool is_array(PyObject *object) {
            PyObject_HasAttrString(object, "__dlpack__");
 }
 
-/* The exception that is set as a TypeError: its first line behind `words`. */
-static void put_words_before(const char *words) {
+/* The exception that is set as one of type `type`: its first line behind `words`. */
+static void put_words_before(const char *words, PyObject *type) {
     PyObject *kind, *value, *trace;
     PyErr_Fetch(&kind, &value, &trace);
     PyObject *text = value ? PyObject_Str(value) : NULL;
@@ -392,7 +407,7 @@ static void put_words_before(const char *words) {
     size_t length = said ? strcspn(said, "\n") : 0;
     PyObject *line = PyUnicode_FromStringAndSize(said, (Py_ssize_t)length);
     PyErr_Clear();
-    PyErr_Format(PyExc_TypeError, "%s: %V", words, line, "");
+    PyErr_Format(type, "%s: %V", words, line, "");
     Py_XDECREF(line);
     Py_XDECREF(text);
     Py_XDECREF(kind);
@@ -402,7 +417,8 @@ static void put_words_before(const char *words) {
 
 /* Of another library. */
 static int refuse_tensor(void) {
-    put_words_before("a tensor without dense elements in the host's memory");
+    put_words_before("a tensor without dense elements in the host's memory",
+                     PyExc_TypeError);
     return -1;
 }
 
@@ -412,8 +428,11 @@ void refuse_array(const char *place, PyObject *object) {
     bool is_one = is_array(object);
     PyErr_Restore(kind, value, trace);
     if (is_one) {
-        if (PyErr_ExceptionMatches(PyExc_TypeError)) {
-            put_words_before(place);
+        PyObject *type = PyErr_ExceptionMatches(PyExc_TypeError)    ? PyExc_TypeError
+                         : PyErr_ExceptionMatches(PyExc_ValueError) ? PyExc_ValueError
+                                                                    : NULL;
+        if (type) {
+            put_words_before(place, type);
         }
         return;
     }

@@ -79,11 +79,18 @@ static int add_type(PyObject *module, PyType_Spec *spec, const char *name,
     return *out ? PyModule_AddObjectRef(module, name, *out) : -1;
 }
 
+static PyMethodDef methods[] = {
+    { "strings", strings_of_array, METH_O,
+      "strings(array) -> list of str, row-major." },
+    { 0 },
+};
+
 static PyModuleDef definition = {
     .m_base = PyModuleDef_HEAD_INIT,
     .m_name = "_runtime",
     .m_doc = "Programs compiled by Ingot, run from Python.",
     .m_size = -1,
+    .m_methods = methods,
 };
 
 PyMODINIT_FUNC PyInit__runtime(void);

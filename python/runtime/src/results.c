@@ -47,11 +47,12 @@ static PyObject *as_extended(PyObject *tensor, PyObject *asarray) {
     if (!class) {
         return tensor;
     }
-    tensor_take_bits(tensor);
-    PyObject *bits = PyObject_CallFunctionObjArgs(asarray, tensor, NULL);
+    tensor = tensor_take_bits(tensor);
+    PyObject *bits = tensor ? PyObject_CallFunctionObjArgs(asarray, tensor, NULL)
+                            : NULL;
     PyObject *array = bits ? PyObject_CallMethod(bits, "view", "O", class) : NULL;
     Py_XDECREF(bits);
-    Py_DECREF(tensor);
+    Py_XDECREF(tensor);
     return array;
 }
 
@@ -68,10 +69,36 @@ static PyObject *as_numpy(PyObject *tensor) {
     return array;
 }
 
+/* An array of `object`, whose elements are str; DLPack has no strings. */
+static PyObject *numpy_of_strings(PyObject *tensor, PyObject *asarray) {
+    PyObject *list = list_of_strs(tensor_view(tensor));
+    PyObject *shape = PyObject_GetAttrString(tensor, "shape");
+    PyObject *flat = list ? PyObject_CallFunction(asarray, "Os", list, "O") : NULL;
+    PyObject *array = flat && shape ? PyObject_CallMethod(flat, "reshape", "(O)", shape)
+                                    : NULL;
+    Py_XDECREF(flat);
+    Py_XDECREF(shape);
+    Py_XDECREF(list);
+    return array;
+}
+
+static PyObject *as_strings(PyObject *tensor) {
+    PyObject *asarray = numpy_asarray();
+    if (!asarray) {
+        return tensor;
+    }
+    PyObject *array = numpy_of_strings(tensor, asarray);
+    Py_DECREF(tensor);
+    return array;
+}
+
 PyObject *wrap_output(session_slot *slot, const ig_view *view) {
     PyObject *tensor = tensor_of_view(view);
     if (!tensor) {
         return NULL;
+    }
+    if (view->dtype == IG_STR8) {
+        return as_strings(tensor);
     }
     return slot->make ? as_foreign(tensor, slot->make) : as_numpy(tensor);
 }

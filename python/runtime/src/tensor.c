@@ -25,6 +25,7 @@ static const struct {
     uint8_t size;
     const char *extended;
 } dtype_rows[] = {
+    { IG_STR8, "str", NULL, sizeof(char *), NULL },
     { IG_F32, "f32", "f", 4, NULL },
     { IG_F64, "f64", "d", 8, NULL },
     { IG_F16, "f16", "e", 2, NULL },
@@ -43,11 +44,11 @@ static const struct {
     { IG_F8E5M2, "f8e5m2", NULL, 1, "float8_e5m2" },
     { IG_F8E5M2FNUZ, "f8e5m2fnuz", NULL, 1, "float8_e5m2fnuz" },
     { IG_F8E8M0, "f8e8m0", NULL, 1, "float8_e8m0fnu" },
-    { IG_F4E2M1, "f4e2m1", NULL, 0, NULL },
-    { IG_U4, "u4", NULL, 0, NULL },
-    { IG_I4, "i4", NULL, 0, NULL },
-    { IG_U2, "u2", NULL, 0, NULL },
-    { IG_I2, "i2", NULL, 0, NULL },
+    { IG_F4E2M1, "f4e2m1", NULL, 0, "float4_e2m1fn" },
+    { IG_U4, "u4", NULL, 0, "uint4" },
+    { IG_I4, "i4", NULL, 0, "int4" },
+    { IG_U2, "u2", NULL, 0, "uint2" },
+    { IG_I2, "i2", NULL, 0, "int2" },
 };
 
 enum { DTYPES = sizeof dtype_rows / sizeof *dtype_rows };
@@ -79,9 +80,16 @@ const char *extended_name(int32_t dtype) {
     return row < DTYPES ? dtype_rows[row].extended : NULL;
 }
 
-void tensor_take_bits(PyObject *object) {
+PyObject *tensor_take_bits(PyObject *object) {
     tensor *t = (tensor *)object;
-    t->view.dtype = dtype_rows[dtype_row(t->view.dtype)].size == 2 ? IG_U16 : IG_U8;
+    uint8_t size = dtype_rows[dtype_row(t->view.dtype)].size;
+    if (size > 0) {
+        t->view.dtype = size == 2 ? IG_U16 : IG_U8;
+        return object;
+    }
+    PyObject *bytes = unpack_elements(&t->view);
+    Py_DECREF(object);
+    return bytes;
 }
 
 bool tensor_has_format(PyObject *object) {
@@ -90,15 +98,20 @@ bool tensor_has_format(PyObject *object) {
 
 /* ---- making ---- */
 
+static void *copy_elements(const ig_view *view, size_t size) {
+    if (view->dtype == IG_STR8) {
+        return copy_texts(view);
+    }
+    void *memory = aligned_alloc(64, (size + 64) / 64 * 64);
+    if (memory && size > 0) {
+        memcpy(memory, view->data, size);
+    }
+    return memory;
+}
+
 PyObject *tensor_of_view(const ig_view *view) {
     int64_t size = ig_view_bytes(view);
     size_t row = dtype_row(view->dtype);
-    if (view->dtype == IG_STR8) {
-        raise_status(IG_UNSUPPORTED,
-                     "an output of texts (str) has no form in Python: its compiled "
-                     "program runs by 'ingot run' and from C");
-        return NULL;
-    }
     if (size < 0 || row == DTYPES) {
         raise_status(IG_INTERNAL, "an output has no size");
         return NULL;
@@ -110,13 +123,10 @@ PyObject *tensor_of_view(const ig_view *view) {
         return NULL;
     }
     out->view = *view;
-    out->memory = aligned_alloc(64, ((size_t)size + 64) / 64 * 64);
+    out->memory = copy_elements(view, (size_t)size);
     if (!out->memory) {
         Py_DECREF(out);
         return PyErr_NoMemory();
-    }
-    if (size > 0) {
-        memcpy(out->memory, view->data, (size_t)size);
     }
     out->view.data = out->memory;
     out->view.capacity = (size_t)size;
@@ -148,8 +158,9 @@ static int tensor_getbuffer(PyObject *self, Py_buffer *out, int flags) {
     size_t row = dtype_row(t->view.dtype);
     if (!dtype_rows[row].format) {
         out->obj = NULL;
-        PyErr_Format(PyExc_BufferError, "%s has no buffer format: use DLPack",
-                     dtype_rows[row].text);
+        PyErr_Format(PyExc_BufferError, "%s has no buffer format: use %s",
+                     dtype_rows[row].text,
+                     t->view.dtype == IG_STR8 ? "strings()" : "DLPack");
         return -1;
     }
     *out = (Py_buffer){ .buf = t->memory,
@@ -210,9 +221,21 @@ static PyObject *tensor_dlpack_device(PyObject *self, PyObject *unused) {
     return Py_BuildValue("(ii)", 1, 0);
 }
 
+static PyObject *tensor_strings(PyObject *self, PyObject *unused) {
+    const ig_view *view = tensor_view(self);
+    (void)unused;
+    return view->dtype == IG_STR8
+               ? list_of_strs(view)
+               : PyErr_Format(PyExc_TypeError, "elements of %s are no strings",
+                              dtype_text(view->dtype));
+}
+
 static PyObject *tensor_tobytes(PyObject *self, PyObject *unused) {
     const ig_view *view = tensor_view(self);
     (void)unused;
+    if (view->dtype == IG_STR8) {
+        return PyErr_Format(PyExc_TypeError, "elements are strings: use strings()");
+    }
     return PyBytes_FromStringAndSize(view->data, (Py_ssize_t)view->capacity);
 }
 
@@ -252,6 +275,8 @@ static PyMethodDef methods[] = {
     { "tobytes", tensor_tobytes, METH_NOARGS,
       "tobytes() -> bytes\n\nThe elements, row-major; those of 4 and 2 bits packed, low "
       "bits first." },
+    { "strings", tensor_strings, METH_NOARGS,
+      "strings() -> list of str\n\nThe elements of a tensor of strings, row-major." },
     { "__dlpack_device__", tensor_dlpack_device, METH_NOARGS, "(1, 0): the host." },
     { 0 },
 };
