@@ -97,6 +97,21 @@ TEST(calls_that_no_overload_takes_are_listed_too) {
 }
 END_TEST
 
+/* Operators of linear algebra that are not there, where they stand. */
+TEST(decompositions_that_are_missing_are_named) {
+    program p;
+    CHECK_STATUS(import_children(&p,
+                                 "    y = torch.linalg_svdvals(x)\n"
+                                 "    return torch.linalg_pinv(x)\n",
+                                 "    return x\n"),
+                 IG_UNSUPPORTED);
+    CHECK_SAYS(p, "in 'M.forward': operator aten::linalg_svdvals is not supported yet");
+    CHECK_SAYS(p, "in 'M.forward': operator aten::linalg_pinv is not supported yet");
+    CHECK_SAYS(p, "--ops FILE.ig");
+    close(&p);
+}
+END_TEST
+
 TEST(many_are_listed_on_few_lines) {
     program p;
     char body[4000] = "";
@@ -135,5 +150,6 @@ TEST(looking_through_ends) {
 END_TEST
 
 UNIT_SUITE(torch_missing, children_functions_and_both_branches_are_looked_through,
-           calls_that_no_overload_takes_are_listed_too, many_are_listed_on_few_lines,
+           calls_that_no_overload_takes_are_listed_too,
+           decompositions_that_are_missing_are_named, many_are_listed_on_few_lines,
            looking_through_ends)

@@ -278,6 +278,10 @@ TEST(what_is_wrong_is_given_and_nothing_is_run) {
         { { 8, SYM("s0"), "torch.ops.aten.frobnicate.default", "x", "y", NULL },
           IG_UNSUPPORTED,
           "aten::frobnicate" },
+        { { 8, SYM("s0"), "torch.ops.aten.linalg_pinv.atol_rtol_tensor", "x", "y",
+            NULL },
+          IG_UNSUPPORTED,
+          "node 'y': operator aten::linalg_pinv.atol_rtol_tensor is not supported yet" },
         { { 8, SYM("s0"), "torch.ops.higher_order.wrap", "x", "y", TWO_UNKNOWN },
           IG_UNSUPPORTED,
           "node 'b': operator aten::frobnicate" },
@@ -357,6 +361,51 @@ TEST(an_extent_that_is_code_is_an_open_extent) {
     const ig_graph *graph = ig_module_graph(p.module, "main");
     ig_symbol *symbol = ig_dim_as_symbol(p.module, graph->body.args[0]->type->dims[0]);
     CHECK_STR(ig_str_of(symbol->name), "x_d0");
+    close_program(&p);
+}
+END_TEST
+
+/* y is a dataclass's only field that is set; `past` is None.  Its context lists fields
+ * that are set, then the others. */
+TEST(fields_of_a_dataclass_have_their_own_names) {
+    static const char plain[] = "\"out_spec\": \"[1, ",
+                      record[] = "{\\\"type\\\": \\\"own.Answer\\\", "
+                                 "\\\"context\\\": \\\"[[\\\\\\\"logits\\\\\\\"], "
+                                 "[\\\\\\\"past\\\\\\\"]]\\\", "
+                                 "\\\"children_spec\\\": [{\\\"type\\\": null}]}";
+    exported p;
+    open_case(&p);
+    const char *json = write_json(&p.c.arena, &relu);
+    const char *spec = strstr(json, plain) + strlen(plain);
+    json = ig_arena_printf(&p.c.arena, "%.*s%s%s", (int)(spec - json), json, record,
+                           strstr(spec, "]"));
+    CHECK_MSG(import_json(&p, json, NULL) == IG_OK, "%s", p.c.why);
+    const ig_graph *graph = ig_module_graph(p.module, "main");
+    CHECK_STR(ig_str_of(graph->result_names[0]), "logits");
+    close_program(&p);
+}
+END_TEST
+
+/* .pt2 names overloads: that of a dtype is not that of sizes. */
+TEST(a_view_of_another_dtype_has_the_same_bits) {
+    static const recipe r = { 8,
+                              "Integer(2)",
+                              "torch.ops.aten.view.dtype",
+                              "x",
+                              "y",
+                              "{'name': 'self', 'arg': {'as_tensor': {'name': '%s'}}}, "
+                              "{'name': 'dtype', 'arg': {'as_scalar_type': 4}}" };
+    exported p;
+    CHECK_MSG(import_recipe(&p, &r, NULL) == IG_OK, "%s", p.c.why);
+    float x[] = { 1, -0.0F };
+    ig_tensor in = {
+        .data = x, .dtype = IG_DT_f32, .count = 2, .rank = 1, .dims = { 2 }
+    };
+    ig_tensor out[1];
+    CHECK_OK(ig_interpret(ig_module_graph(p.module, "main"), &in, &p.c.arena, out));
+    CHECK_INT(out[0].dtype, IG_DT_i32);
+    CHECK_INT(ig_tensor_get_i64(&out[0], 0), 0x3f800000);
+    CHECK_INT(ig_tensor_get_i64(&out[0], 1), INT32_MIN);
     close_program(&p);
 }
 END_TEST
@@ -519,4 +568,6 @@ UNIT_SUITE(torch_pt2, a_pickled_tensor_is_read, raw_weights_are_views_of_their_s
            nested_extents_are_not_read, words_that_json_does_not_know_are_read,
            what_is_no_json_is_an_error, a_program_says_the_types_of_its_inputs,
            types_that_are_given_must_agree, what_is_wrong_is_given_and_nothing_is_run,
-           json_that_is_no_program_is_given, an_extent_that_is_code_is_an_open_extent)
+           json_that_is_no_program_is_given, an_extent_that_is_code_is_an_open_extent,
+           fields_of_a_dataclass_have_their_own_names,
+           a_view_of_another_dtype_has_the_same_bits)
