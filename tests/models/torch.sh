@@ -94,6 +94,30 @@ torch_reports() {
     mapfile -t cases < <(printf '%s\n' "${cases[@]}" | grep -E '_(script|trace)$')
     verify dynamic cpu "${cases[@]}"
     raising_sets "$reports"
+    refused_reports "$reports/fail"
+}
+
+# refused_reports FOLDER: what will not be compiled is said to be what it is.
+refused_reports() {
+    local name words target got
+    while read -r name words; do
+        for target in interpret cpu; do
+            "$ingot" run -q --target "$target" "$1/$name"/model.pt* \
+                --inputs "$1/$name/test_data_set_0" >"$folder/refused.txt" 2>&1
+            got=$?
+            if [ $got = 4 ] && grep -qF "$words" "$folder/refused.txt"; then
+                passed=$((passed + 1))
+            else
+                failed=$((failed + 1))
+                echo "FAIL $name, $target: status $got, expected 4 and '$words'"
+            fi
+        done
+    done <<'END'
+force_field_grad_script torch.autograd.grad: gradients that a model takes of itself
+gnn_custom_ops_script operator torch_scatter::scatter_max is not supported yet
+sparse_coo_mm_pt2 it makes a sparse tensor (torch.sparse_coo)
+torchao_int8_dyn_pt2 as torchao's quantize_ makes them
+END
 }
 
 # raising_sets FOLDER: data sets of which case.json says that eager torch raises an
