@@ -12,77 +12,16 @@
  * A list that is empty before the loop and gets one tensor a trip is a scanned result:
  * a tensor with an axis of trips (stacked.h).
  */
+#include "frontend/torch/eval/trip.h"
 #include "frontend/torch/eval/choice.h"
-#include "frontend/torch/eval/control.h"
 #include "frontend/torch/eval/stacked.h"
 
 #include <assert.h>
 #include <string.h>
 
-enum { TRIES_MAX = 64, CARRIED_MAX = 4096 };
-
-typedef struct carried {
-    ig_ts_holder kind;
-    void *holder;
-    size_t index;
-    ig_ts_value start; /* before the loop; a storage's content: as.value */
-    ig_value *initial;
-    const ig_type *type; /* of the argument */
-    ig_value *arg;
-    ig_ts_value inside; /* content of the place at the start of a trip */
-    ig_ts_alias *alias; /* storages it may share memory with, before or after a trip */
-    ig_value *yield;
-} carried;
-
-/* A list that gets an item a trip. */
-typedef struct grown {
-    ig_ts_list *list;
-    const ig_torch_dtype_info *dtype;
-    ig_value *yield;
-    ig_ts_alias *alias; /* storages the items may share memory with */
-} grown;
-
-typedef struct building {
-    ig_ts_eval *eval;
-    const ig_ts_loop *loop;
-    IG_VEC(carried) places;
-    IG_VEC(carried) poisoned; /* unknown after a trip, so unknown before one */
-    IG_VEC(grown) grown;
-    uint32_t first_symbol;
-    ig_op *trial;
-    ig_ts_level level;
-    ig_ts_side side;
-    ig_value *going_on; /* the condition that the body yields */
-    bool has_grown;
-} building;
+enum { TRIES_MAX = 64 };
 
 /* ---- places ---- */
-
-static carried *find_place(building *b, const void *holder, size_t index) {
-    for (size_t i = 0; i < b->places.count; i++) {
-        if (b->places.items[i].holder == holder && b->places.items[i].index == index) {
-            return &b->places.items[i];
-        }
-    }
-    return NULL;
-}
-
-static void put_back(ig_ts_eval *eval, const carried *place, ig_ts_value value,
-                     ig_value *content) {
-    ig_ts_content now = ig_ts_content_of(place->kind, place->holder);
-    if (place->kind == IG_TS_HOLD_STORAGE) {
-        now.value = content;
-        now.version = ++eval->clock;
-        now.is_written = true;
-        ig_ts_set_content(eval, place->kind, place->holder, &now);
-        return;
-    }
-    ig_ts_value *values = IG_NEW_ARRAY(eval->arena, ig_ts_value, now.count + 1);
-    memcpy(values, now.values, now.count * sizeof(*values));
-    values[place->index] = value;
-    now.values = values;
-    ig_ts_set_content(eval, place->kind, place->holder, &now);
-}
 
 static ig_ts_alias *copy_alias(ig_ts_eval *eval, const ig_ts_alias *alias) {
     if (!alias) {
@@ -95,7 +34,8 @@ static ig_ts_alias *copy_alias(ig_ts_eval *eval, const ig_ts_alias *alias) {
 }
 
 /* The value that represents the content `value` at the place. */
-static ig_ts_value value_for(ig_ts_eval *eval, const carried *place, ig_value *value) {
+static ig_ts_value value_for(ig_ts_eval *eval, const ig_ts_trip_place *place,
+                             ig_value *value) {
     const ig_ts_value *start = &place->start;
     if (start->kind != IG_TS_TENSOR) {
         return ig_ts_of_run((ig_ts_kind)start->kind, value);
@@ -109,91 +49,9 @@ static ig_ts_value value_for(ig_ts_eval *eval, const carried *place, ig_value *v
     return ig_ts_of_tensor(tensor);
 }
 
-static ig_status refuse_change(building *b, const carried *place,
-                               const ig_ts_value *after) {
-    ig_ts_content now = ig_ts_content_of(place->kind, place->holder);
-    const char *name = now.names ? now.names[place->index] : "an item of a container";
-    if (place->start.kind == after->kind) {
-        return ig_ts_error(
-            b->eval, IG_UNSUPPORTED,
-            "'%s' is bound to another %s in a loop that a run-time condition ends, expected a number or a tensor that keeps its dtype and rank",
-            name, ig_ts_kind_name(after));
-    }
-    return ig_ts_error(
-        b->eval, IG_UNSUPPORTED,
-        "'%s' changes from %s to %s in a loop that a run-time condition ends, expected values of one kind",
-        name, ig_ts_kind_name(&place->start), ig_ts_kind_name(after));
-}
-
-/* Before a first trip that does not look at it: zeros of what later trips hold. */
-static ig_status define_start(building *b, carried *place, const ig_ts_value *after) {
-    ig_ts_eval *eval = b->eval;
-    if (after->kind != IG_TS_TENSOR) {
-        place->start = after->kind == IG_TS_BOOL  ? ig_ts_of_bool(false)
-                       : after->kind == IG_TS_INT ? ig_ts_of_int(0)
-                                                  : ig_ts_of_float(0);
-        return IG_OK;
-    }
-    ig_value *value = ig_ts_make_zeros(&eval->builder, after->as.tensor->type,
-                                       b->first_symbol);
-    ig_ts_tensor *tensor = ig_ts_tensor_create(eval, value, after->as.tensor->dtype);
-    tensor->quant = after->as.tensor->quant;
-    place->start = ig_ts_of_tensor(tensor);
-    return IG_OK;
-}
-
-/* `value` may share memory with all that the place may share memory with. */
-static void note_memory(building *b, carried *place, const ig_ts_value *value) {
-    const ig_ts_alias *known = place->alias;
-    if (place->kind == IG_TS_HOLD_STORAGE || value->kind != IG_TS_TENSOR) {
-        return;
-    }
-    ig_ts_alias *more = ig_ts_alias_of(
-        b->eval, (const ig_ts_tensor *[]){ value->as.tensor }, 1, b->level.start);
-    if (ig_ts_alias_covers(known, more)) {
-        return;
-    }
-    ig_ts_alias **end = &place->alias;
-    while (*end) {
-        end = &(*end)->outer;
-    }
-    *end = more;
-    b->has_grown = true;
-}
-
-/* A place that was seen to change is carried from the next try on. */
-static ig_status add_place(building *b, carried place, const ig_ts_value *after) {
-    ig_ts_eval *eval = b->eval;
-    bool is_storage = place.kind == IG_TS_HOLD_STORAGE;
-    if (!is_storage && place.start.kind == IG_TS_UNDEFINED &&
-        (ig_ts_is_number(after) || after->kind == IG_TS_TENSOR)) {
-        IG_TRY(define_start(b, &place, after));
-    }
-    bool fits = is_storage || (place.start.kind == after->kind &&
-                               (ig_ts_is_number(after) || after->kind == IG_TS_TENSOR));
-    if (!fits) {
-        return refuse_change(b, &place, after);
-    }
-    if (b->places.count >= CARRIED_MAX) {
-        return ig_ts_error(eval, IG_LIMIT, "a loop carries more than %d values",
-                           CARRIED_MAX);
-    }
-    if (is_storage) {
-        place.initial = place.start.as.value;
-    } else if (place.start.kind == IG_TS_TENSOR) {
-        IG_TRY(ig_ts_tensor_read(eval, place.start.as.tensor, &place.initial));
-    } else {
-        IG_TRY(ig_ts_number_read(eval, &place.start, &place.initial));
-    }
-    place.type = place.initial->type;
-    note_memory(b, &place, &place.start);
-    IG_PUSH(eval->arena, &b->places, place);
-    b->has_grown = true;
-    return IG_OK;
-}
-
 /* Frees the extents of an argument that the body changes. */
-static ig_status widen_type(building *b, carried *place, const ig_type *after) {
+static ig_status widen_type(ig_ts_trial *b, ig_ts_trip_place *place,
+                            const ig_type *after) {
     assert(place->type && after->kind == IG_TENSOR && "tensors are widened");
     ig_module *module = b->eval->module;
     const ig_type *type = place->type;
@@ -224,7 +82,7 @@ static ig_status widen_type(building *b, carried *place, const ig_type *after) {
 
 /* ---- one try ---- */
 
-static void open_trial(building *b) {
+static void open_trial(ig_ts_trial *b) {
     ig_ts_eval *eval = b->eval;
     ig_location where = ig_ts_where(eval);
     eval->builder.loc = ig_module_location(eval->module, &where);
@@ -240,21 +98,24 @@ static void open_trial(building *b) {
     ig_block_add_arg(body, ig_type_tensor(eval->module, IG_DT_bool, 0, NULL), NULL);
 }
 
-static ig_status run_body(building *b) {
+static ig_status run_body(ig_ts_trial *b) {
     ig_ts_eval *eval = b->eval;
     const ig_ts_loop *loop = b->loop;
     ig_block *body = b->trial->bodies[0];
     ig_ts_value test;
     for (size_t i = 0; i < b->places.count; i++) {
-        carried *place = &b->places.items[i];
+        ig_ts_trip_place *place = &b->places.items[i];
         place->arg = ig_block_add_arg(body, place->type, NULL);
         if (place->kind != IG_TS_HOLD_STORAGE) {
             place->inside = value_for(eval, place, place->arg);
         }
-        put_back(eval, place, place->inside, place->arg);
+        ig_ts_trip_put(eval, place, place->inside, place->arg);
+    }
+    for (size_t i = 0; i < b->rebound.count; i++) {
+        ig_ts_trial_bind(eval, &b->rebound.items[i]);
     }
     for (size_t i = 0; i < b->poisoned.count; i++) {
-        put_back(eval, &b->poisoned.items[i], b->poisoned.items[i].inside, NULL);
+        ig_ts_trip_put(eval, &b->poisoned.items[i], b->poisoned.items[i].inside, NULL);
     }
     for (size_t i = 0; i < b->grown.count; i++) {
         ig_ts_content growing = ig_ts_growing_content();
@@ -277,168 +138,15 @@ static ig_status run_body(building *b) {
     return ig_ts_number_read(eval, &test, &b->going_on);
 }
 
-/* ---- what changed ---- */
+/* ---- results of a trip ---- */
 
-static void add_poison(building *b, const ig_ts_change *change, size_t index) {
-    for (size_t i = 0; i < b->poisoned.count; i++) {
-        const carried *place = &b->poisoned.items[i];
-        if (place->holder == change->holder && place->index == index) {
-            return;
-        }
-    }
-    carried found = { .kind = change->kind,
-                      .holder = change->holder,
-                      .index = index,
-                      .inside = change->after.values[index] };
-    IG_PUSH(b->eval->arena, &b->poisoned, found);
-    b->has_grown = true;
-}
-
-static ig_status look_at_value(building *b, const ig_ts_change *change, size_t index) {
-    const ig_ts_value *after = &change->after.values[index];
-    const ig_ts_value *before = index < change->before.count
-                                    ? &change->before.values[index]
-                                    : NULL;
-    carried *place = find_place(b, change->holder, index);
-    bool is_own = !before || before->kind == IG_TS_UNSET ||
-                  after->kind == IG_TS_UNSET ||
-                  (before->kind == IG_TS_POISON && after->kind != IG_TS_POISON &&
-                   change->kind == IG_TS_HOLD_FRAME);
-    if (is_own) {
-        return IG_OK; /* a name of the body's own: nobody can look at it before */
-    }
-    if (after->kind == IG_TS_UNDEFINED) {
-        return IG_OK; /* nobody reads its content before it is set again */
-    }
-    if (after->kind == IG_TS_POISON) {
-        add_poison(b, change, index);
-        return IG_OK;
-    }
-    if (ig_ts_is_same(after, place ? &place->inside : before)) {
-        return IG_OK;
-    }
-    bool is_target = change->kind == IG_TS_HOLD_FRAME && b->loop->target &&
-                     strcmp(change->after.names[index], b->loop->target->as.name) == 0;
-    if (is_target) {
-        return IG_OK;
-    }
-    if (!place) {
-        carried found = { .kind = change->kind,
-                          .holder = change->holder,
-                          .index = index,
-                          .start = *before };
-        return add_place(b, found, after);
-    }
-    if (after->kind != place->start.kind) {
-        return refuse_change(b, place, after);
-    }
-    note_memory(b, place, after);
-    return IG_OK;
-}
-
-static ig_status look_at_storage(building *b, const ig_ts_change *change) {
-    bool is_same = change->after.value == change->before.value &&
-                   change->after.unknown == change->before.unknown;
-    if (is_same || find_place(b, change->holder, 0)) {
-        return IG_OK;
-    }
-    if (change->after.unknown) {
-        return ig_ts_error(b->eval, IG_UNSUPPORTED, "a loop changes a tensor that %s",
-                           change->after.unknown);
-    }
-    carried found = { .kind = IG_TS_HOLD_STORAGE,
-                      .holder = change->holder,
-                      .start.as.value = change->before.value };
-    return add_place(b, found, NULL);
-}
-
-static bool read_extent(ig_value *trips, ig_dim *out_dim) {
-    ig_dims_value value;
-    bool is_dim = ig_value_dims(trips, &value) && value.count == 1;
-    *out_dim = is_dim ? value.dims[0] : ig_dim_of(0);
-    return is_dim;
-}
-
-bool ig_ts_is_trip(const ig_value *value, ig_dim *out_trips) {
-    const ig_op *loop = value->def ? NULL : value->block->parent;
-    return loop && loop->code == IG_OP_loop && value->index == 0 &&
-           read_extent(loop->operands[0].value, out_trips);
-}
-
-static ig_status refuse_growth(const building *b) {
-    ig_dim trips;
-    if (!b->loop->trips || !read_extent(b->loop->trips, &trips)) {
-        return ig_ts_error(
-            b->eval, IG_UNSUPPORTED,
-            "a container changes its length in a loop that a run-time condition ends");
-    }
-    return ig_ts_error(
-        b->eval, IG_UNSUPPORTED,
-        "a container changes its length in a loop of as many trips as an extent says, %s",
-        ig_ts_open_dim(b->eval->module, b->eval->arena, trips));
-}
-
-static grown *find_grown(building *b, const void *list) {
-    for (size_t i = 0; i < b->grown.count; i++) {
-        if (b->grown.items[i].list == list) {
-            return &b->grown.items[i];
-        }
-    }
-    return NULL;
-}
-
-/* A list that changes its length grows from the next try on, or is refused. */
-static ig_status add_grown(building *b, const ig_ts_change *change) {
-    bool is_list = change->kind == IG_TS_HOLD_LIST;
-    if (!is_list || change->before.count || change->before.poison ||
-        change->after.poison || change->after.values[0].kind != IG_TS_TENSOR) {
-        return refuse_growth(b);
-    }
-    grown found = { .list = change->holder };
-    IG_PUSH(b->eval->arena, &b->grown, found);
-    b->has_grown = true;
-    return IG_OK;
-}
-
-static ig_status look_at_grown(building *b, const ig_ts_change *change) {
-    const ig_ts_content *after = &change->after;
-    bool is_one = after->poison == &ig_ts_grows && after->count == 1 &&
-                  after->values[0].kind == IG_TS_TENSOR &&
-                  !after->values[0].as.tensor->quant;
-    return is_one ? IG_OK : refuse_growth(b);
-}
-
-static ig_status look_at_changes(building *b) {
-    for (size_t i = 0; i < b->level.changes.count; i++) {
-        const ig_ts_change *change = &b->level.changes.items[i];
-        if (find_grown(b, change->holder)) {
-            IG_TRY(look_at_grown(b, change));
-            continue;
-        }
-        if (change->kind == IG_TS_HOLD_STORAGE) {
-            IG_TRY(look_at_storage(b, change));
-            continue;
-        }
-        bool is_fixed = change->kind == IG_TS_HOLD_FRAME ||
-                        change->before.count == change->after.count;
-        if (!is_fixed) {
-            IG_TRY(add_grown(b, change));
-            continue;
-        }
-        for (size_t k = 0; k < change->after.count; k++) {
-            IG_TRY(look_at_value(b, change, k));
-        }
-    }
-    return IG_OK;
-}
-
-static bool is_changed(const building *b, const void *holder) {
+static bool is_changed(const ig_ts_trial *b, const void *holder) {
     return ig_map_get_id(&b->level.index, IG_MAP_PTR(holder)) != NULL;
 }
 
 /* The item that a trip adds: the run keeps it as it is at the trip's end, so nothing
  * may write to its memory in another trip. */
-static ig_status read_item(building *b, grown *list) {
+static ig_status read_item(ig_ts_trial *b, ig_ts_grown *list) {
     ig_ts_content now = ig_ts_side_content(&b->side, IG_TS_HOLD_LIST, list->list);
     const ig_ts_tensor *item = now.values[0].as.tensor;
     bool is_own = item->storage->cell.born >= b->level.start;
@@ -464,10 +172,10 @@ static ig_status read_item(building *b, grown *list) {
 }
 
 /* Values of the carried places at the body's end. */
-static ig_status read_yields(building *b) {
+static ig_status read_yields(ig_ts_trial *b) {
     for (size_t i = 0; i < b->places.count; i++) {
-        carried *place = &b->places.items[i];
-        ig_ts_content now = ig_ts_side_content(&b->side, place->kind, place->holder);
+        ig_ts_trip_place *place = &b->places.items[i];
+        ig_ts_content now = ig_ts_trial_content(b, place);
         const ig_ts_value *after = place->kind == IG_TS_HOLD_STORAGE
                                        ? NULL
                                        : &now.values[place->index];
@@ -486,7 +194,7 @@ static ig_status read_yields(building *b) {
     return IG_OK;
 }
 
-static ig_status try_once(building *b) {
+static ig_status try_once(ig_ts_trial *b) {
     ig_ts_eval *eval = b->eval;
     ig_builder outside;
     ig_ts_frame *frame = eval->frame;
@@ -504,14 +212,14 @@ static ig_status try_once(building *b) {
     ig_ts_level_undo(eval, &b->level);
     IG_TRY(status);
     b->has_grown = false;
-    IG_TRY(look_at_changes(b));
+    IG_TRY(ig_ts_trial_look(b));
     return b->has_grown ? IG_OK : read_yields(b);
 }
 
 /* ---- the op ---- */
 
 /* As seen from outside: extents of the body's own become symbols of the result's. */
-static const ig_type *outside_type(building *b, const ig_type *type) {
+static const ig_type *outside_type(ig_ts_trial *b, const ig_type *type) {
     ig_module *module = b->eval->module;
     ig_dim dims[IG_TENSOR_RANK];
     for (uint32_t i = 0; i < type->rank; i++) {
@@ -526,16 +234,16 @@ static const ig_type *outside_type(building *b, const ig_type *type) {
 }
 
 /* A scanned value: an axis of trips before the item's own. */
-static const ig_type *scanned_type(building *b, const ig_type *item, ig_dim trips) {
+static const ig_type *scanned_type(ig_ts_trial *b, const ig_type *item, ig_dim trips) {
     ig_dim dims[IG_TENSOR_RANK];
     dims[0] = trips;
     memcpy(dims + 1, item->dims, item->rank * sizeof *dims);
     return ig_type_tensor(b->eval->module, (ig_dtype)item->dtype, item->rank + 1, dims);
 }
 
-static ig_dim trip_count(building *b) {
+static ig_dim trip_count(ig_ts_trial *b) {
     ig_dim trips;
-    if (b->loop->trips && read_extent(b->loop->trips, &trips)) {
+    if (b->loop->trips && ig_ts_trip_extent(b->loop->trips, &trips)) {
         return trips;
     }
     trips = ig_dim_symbol(b->eval->module, "trips");
@@ -543,7 +251,7 @@ static ig_dim trip_count(building *b) {
     return trips;
 }
 
-static ig_op *make_loop(building *b) {
+static ig_op *make_loop(ig_ts_trial *b) {
     ig_ts_eval *eval = b->eval;
     size_t count = b->places.count, all = count + b->grown.count;
     ig_value **operands = IG_NEW_ARRAY(eval->arena, ig_value *, count + 2);
@@ -586,10 +294,10 @@ static ig_op *make_loop(building *b) {
     return op;
 }
 
-static void give_lists(building *b, const ig_op *op) {
+static void give_lists(ig_ts_trial *b, const ig_op *op) {
     ig_ts_eval *eval = b->eval;
     for (size_t i = 0; i < b->grown.count; i++) {
-        grown *list = &b->grown.items[i];
+        ig_ts_grown *list = &b->grown.items[i];
         ig_value *value = ig_op_result(op, (uint32_t)(b->places.count + i));
         ig_ts_tensor *stack = ig_ts_tensor_create(eval, value, list->dtype);
         ig_ts_alias_seal(list->alias);
@@ -599,22 +307,26 @@ static void give_lists(building *b, const ig_op *op) {
     }
 }
 
-static void give_results(building *b, const ig_op *op) {
+static void give_results(ig_ts_trial *b, const ig_op *op) {
     for (size_t i = 0; i < b->places.count; i++) {
-        carried *place = &b->places.items[i];
+        ig_ts_trip_place *place = &b->places.items[i];
         ig_value *result = ig_op_result(op, (uint32_t)i);
         ig_ts_value value = { 0 };
         if (place->kind != IG_TS_HOLD_STORAGE) {
             value = value_for(b->eval, place, result);
         }
-        put_back(b->eval, place, value, result);
+        ig_ts_trip_put(b->eval, place, value, result);
+    }
+    for (size_t i = 0; i < b->rebound.count; i++) {
+        ig_ts_trial_bind(b->eval, &b->rebound.items[i]);
     }
     for (size_t i = 0; i < b->poisoned.count; i++) {
-        put_back(b->eval, &b->poisoned.items[i], b->poisoned.items[i].inside, NULL);
+        ig_ts_trip_put(b->eval, &b->poisoned.items[i], b->poisoned.items[i].inside,
+                       NULL);
     }
     give_lists(b, op);
     for (size_t i = 0; i < b->places.count; i++) { /* after every content is in place */
-        carried *place = &b->places.items[i];
+        ig_ts_trip_place *place = &b->places.items[i];
         ig_ts_content now = ig_ts_content_of(place->kind, place->holder);
         if (place->kind == IG_TS_HOLD_STORAGE ||
             now.values[place->index].kind != IG_TS_TENSOR) {
@@ -625,9 +337,9 @@ static void give_results(building *b, const ig_op *op) {
 }
 
 ig_status ig_ts_loop_build(ig_ts_eval *eval, const ig_ts_loop *loop) {
-    building b = { .eval = eval,
-                   .loop = loop,
-                   .first_symbol = ig_symbol_count(eval->module) };
+    ig_ts_trial b = { .eval = eval,
+                      .loop = loop,
+                      .first_symbol = ig_symbol_count(eval->module) };
     for (int tries = 0;; tries++) {
         IG_TRY(try_once(&b));
         if (!b.has_grown) {
