@@ -6,6 +6,7 @@ SPDX-License-Identifier: Apache-2.0
     compare.py --model legacy --rows large --batch 1,64 --threads 1,2 --json out.json
     compare.py --suite ground
     compare.py --suite models --threads 1
+    compare.py --suite all --quick
     INGOT_BASELINE=../before/build/release compare.py --suite ground --engines ingot,baseline
 
 Runs with the Python of bench/peers, against the build in INGOT_BUILD (build/release).
@@ -13,7 +14,7 @@ Every engine's outputs are held against each other before anything is timed.  Me
 measure.py; models: models.py, parts.py; settings of the peers: engines.py.  A suite runs
 all its rows and exits with 1 when a bar is missed: `ground` the Criteo DLRMs as exporters
 write them, `models` chains, cross layers, interaction and whole models against the best
-of all peers.
+of all peers, `all` one row or more of every kind of model (rows.py).
 """
 
 import argparse
@@ -31,6 +32,7 @@ from engines import ENGINES
 from machine import machine_facts
 from models import KINDS, ROWS, Model, lookups_per_sample, write_onnx
 from parts import PARTS, Part
+from rows import run_all
 
 L3_TIMES = 4  # sets of inputs touch this many times the last-level cache
 MIN_SETS, MAX_SETS = 48, 4096
@@ -293,7 +295,7 @@ def run_models(options, machine):
     return points, list(judge_points(points, model_bar))
 
 
-SUITES = {"ground": run_ground, "models": run_models}
+SUITES = {"ground": run_ground, "models": run_models, "all": run_all}
 
 
 def numbers(text):
@@ -309,6 +311,8 @@ def parse_options():
     parser.add_argument("--engines", help="ingot,onnxruntime,torch unless a suite says")
     parser.add_argument("--load", choices=("mapped", "hugepage"), default="hugepage")
     parser.add_argument("--suite", choices=SUITES)
+    parser.add_argument("--only", metavar="PATTERN", help="rows of the suite all, by name")
+    parser.add_argument("--quick", action="store_true", help="nine short rounds (suite all)")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
     options = parser.parse_args()
     options.given_engines = options.engines and options.engines.split(",")
@@ -320,8 +324,10 @@ def main():
     options = parse_options()
     machine = machine_facts()
     print(json.dumps(machine, indent=1))
-    costs = call_costs([e for e in options.engines if e != "baseline"])
-    print("one-node call, µs:", costs)
+    costs = {}
+    if options.suite != "all":
+        costs = call_costs([e for e in options.engines if e != "baseline"])
+        print("one-node call, µs:", costs)
     verdicts = []
     if options.suite:
         points, verdicts = SUITES[options.suite](options, machine)
@@ -329,7 +335,8 @@ def main():
         is_part = options.model in PARTS
         model = Part(options.model) if is_part else Model(options.model, options.rows)
         points = list(compare_model(options, model, machine))
-    print(markdown_table(points))
+    if options.suite != "all":
+        print(markdown_table(points))
     good = print_verdicts(verdicts) if verdicts else True
     if options.json:
         result = {"machine": machine, "call_us": costs, "points": points}

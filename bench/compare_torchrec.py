@@ -149,7 +149,8 @@ def compare(options, archive, engines, case):
     for engine in engines:
         engine.prepare(sets, batch)
     check_agreement(engines, len(sets))
-    rounds = measure.measure_rounds(engines, len(sets), threads, products()[1])
+    plan = (options.rounds, measure.MIN_SECONDS)
+    rounds = measure.measure_rounds(engines, len(sets), threads, products()[1], plan)
     kept = measure.believable(rounds)
     trustworthy = len(kept) >= len(rounds) // 2
     kept = kept if trustworthy else rounds
@@ -194,6 +195,7 @@ def parse_options():
     parser.add_argument("--batch", type=numbers, default=list(BATCHES))
     parser.add_argument("--threads", type=numbers, default=[1])
     parser.add_argument("--peer", choices=PEERS, default="avx")
+    parser.add_argument("--rounds", type=int, default=measure.ROUNDS)
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
     return parser.parse_args()
 

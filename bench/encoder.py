@@ -176,4 +176,5 @@ def main():
     measure.write_report(options, points)
 
 
-main()
+if __name__ == "__main__":
+    main()

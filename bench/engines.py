@@ -28,8 +28,12 @@ TRIES = 5
 
 
 def output_arrays(source, batch):
-    dtype = getattr(source.model, "dtype", "float32")
-    return np.zeros((batch, *source.model.output_shape), dtype)
+    """One for each output; a model's `shapes` are of one size and name all of them."""
+    shapes = getattr(source.model, "shapes", None)
+    if shapes is None:
+        dtype = getattr(source.model, "dtype", "float32")
+        shapes = [((batch, *source.model.output_shape), dtype)]
+    return [np.zeros(*shape) for shape in shapes]
 
 
 class IngotEngine:
@@ -44,13 +48,13 @@ class IngotEngine:
 
     def prepare(self, sets):
         self.outputs = [output_arrays(self.source, len(s[0])) for s in sets]
-        self.bindings = [Binding(s, [out]) for s, out in zip(sets, self.outputs)]
+        self.bindings = [Binding(s, out) for s, out in zip(sets, self.outputs)]
 
     def run(self, number):
         self.session.run(self.bindings[number])
 
     def output(self, number):
-        return self.outputs[number]
+        return self.outputs[number][0]
 
     def close(self):
         self.session.close()
@@ -118,15 +122,17 @@ class OrtEngine:
             binding.bind_input(
                 port.name, "cpu", 0, array.dtype, array.shape, array.ctypes.data
             )
-        port = self.session.get_outputs()[0]
-        binding.bind_output(port.name, "cpu", 0, out.dtype, out.shape, out.ctypes.data)
+        for port, array in zip(self.session.get_outputs(), out):
+            binding.bind_output(
+                port.name, "cpu", 0, array.dtype, array.shape, array.ctypes.data
+            )
         return binding
 
     def run(self, number):
         self.session.run_with_iobinding(self.bindings[number])
 
     def output(self, number):
-        return self.outputs[number]
+        return self.outputs[number][0]
 
     def close(self):
         self.bindings = self.session = None

@@ -93,6 +93,58 @@ def unet(torch, width=32):
     return UNet()
 
 
+def norm_unet(torch, width=32):
+    """A U-Net of diffusion's parts: norms of instances and groups, SiLU, resizes."""
+    nn = torch.nn
+
+    class NormUNet(nn.Module):
+        def __init__(self):
+            super().__init__()
+            w = width
+
+            def block(i, o, norm):
+                return nn.Sequential(nn.Conv2d(i, o, 3, padding=1), norm(o), nn.SiLU(),
+                                     nn.Conv2d(o, o, 3, padding=1), norm(o), nn.SiLU())
+
+            def instance(n):
+                return nn.InstanceNorm2d(n, affine=True)
+
+            def group(n):
+                return nn.GroupNorm(8, n)
+
+            self.down = nn.ModuleList([block(3, w, instance), block(w, 2 * w, group)])
+            self.middle = block(2 * w, 4 * w, group)
+            self.up = nn.ModuleList([
+                nn.ConvTranspose2d(4 * w, 2 * w, 2, 2),
+                nn.Sequential(nn.Upsample(scale_factor=2, mode="bilinear"),
+                              nn.Conv2d(2 * w, w, 1))])
+            self.join = nn.ModuleList([block(4 * w, 2 * w, group), block(2 * w, w, instance)])
+            self.out = nn.Conv2d(w, 1, 1)
+
+        def forward(self, x):
+            kept = []
+            for down in self.down:
+                x = down(x)
+                kept.append(x)
+                x = nn.functional.max_pool2d(x, 2)
+            x = self.middle(x)
+            for up, join, old in zip(self.up, self.join, reversed(kept)):
+                x = join(torch.cat([old, up(x)], 1))
+            return self.out(x)
+
+    return NormUNet()
+
+
+def upsampler(torch):
+    """Transposed convolutions and resizes, as generators and decoders have them."""
+    nn = torch.nn
+    return nn.Sequential(
+        nn.ConvTranspose2d(64, 32, 3, 2, padding=1, output_padding=1), nn.ReLU(),
+        nn.Upsample(scale_factor=2, mode="bilinear"), nn.Conv2d(32, 32, 3, padding=1), nn.ReLU(),
+        nn.ConvTranspose2d(32, 16, 4, 2, padding=1), nn.ReLU(),
+        nn.Upsample(scale_factor=0.5, mode="nearest"), nn.Conv2d(16, 3, 1))
+
+
 def tagger(torch, kind):
     class Tagger(torch.nn.Module):
         def __init__(self):
@@ -149,6 +201,8 @@ def list_models():
     texts = ((words, torch.ones_like(words)), [(0, 1), (0, 1)])
     models = {
         "unet": (lambda: unet(torch), (torch.randn(1, 3, 128, 128),), [(0,)]),
+        "norm_unet": (lambda: norm_unet(torch), (torch.randn(1, 3, 128, 128),), [(0,)]),
+        "upsampler": (lambda: upsampler(torch), (torch.randn(1, 64, 64, 64),), [(0,)]),
         "lstm": (lambda: tagger(torch, torch.nn.LSTM), (words,), [(0, 1)]),
         "gru": (lambda: tagger(torch, torch.nn.GRU), (words,), [(0, 1)]),
     }

@@ -344,13 +344,14 @@ def cache_folder():
     return pathlib.Path(base) / "ingot" / "bench"
 
 
-def write_onnx(model, weights):
-    """The path of the model's file, written unless it is there."""
+def write_onnx(model, weights=None):
+    """The path of the model's file, written unless it is there; weights are made then."""
     folder = cache_folder() / model.name
     path = folder / "model.onnx"
     if path.exists():
         return path
     folder.mkdir(parents=True, exist_ok=True)
+    weights = weights or model.make_weights()
     proto = model.make_proto(weights)
     partial = folder / "partial.onnx"
     big = sum(array.nbytes for array in weights.values()) > EXTERNAL_ABOVE

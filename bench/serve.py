@@ -169,7 +169,7 @@ class Load:
         self.lib, self.name = load_native("serve"), kind.name
         self.lib.load_generate.restype = ctypes.c_bool
         self.engine = kind(source, len(sets))
-        self.outputs = [[output_arrays(source, batch) for _ in own] for own in sets]
+        self.outputs = [[output_arrays(source, batch)[0] for _ in own] for own in sets]
         self.servers = [
             self.engine.server(i, own, self.outputs[i]) for i, own in enumerate(sets)
         ]

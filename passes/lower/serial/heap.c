@@ -32,13 +32,14 @@ ig_value *ig_heap_value(ig_builder *b, ig_value *x) {
 }
 
 ig_value *ig_heap_key(ig_builder *b, ig_value *value, ig_value *number) {
-    ig_value *high = k_binary(b, IG_OP_shl, k_cast(b, value, IG_DT_i64),
-                              k_i64(b, VALUE_BITS));
+    ig_value *bits = k_splat(b, k_i64(b, VALUE_BITS), value->type->lanes);
+    ig_value *high = k_binary(b, IG_OP_shl, k_cast(b, value, IG_DT_i64), bits);
     return k_binary(b, IG_OP_or, high, number);
 }
 
 ig_value *ig_heap_number(ig_builder *b, ig_value *key) {
-    return k_binary(b, IG_OP_and, key, k_i64(b, UINT32_MAX));
+    ig_value *bits = k_splat(b, k_i64(b, UINT32_MAX), key->type->lanes);
+    return k_binary(b, IG_OP_and, key, bits);
 }
 
 /* ---- the heap ---- */

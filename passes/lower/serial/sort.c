@@ -10,10 +10,13 @@
  * Few elements of a long line come before the k best so far, so nearly all of it is
  * read once, in vectors.  FEW keys are values of the loop, in order: one that comes in
  * moves those after it on.  More are a heap in the positions' own memory, with the last
- * at its root; emptied from there it leaves them in order.
+ * at its root; emptied from there it leaves them in order.  FEW of lines side by side
+ * are for sort_across.c.
  *
  *   grid    lines, of about CHUNK elements a tile
  */
+#include "passes/lower/serial/sort.h"
+
 #include "passes/lower/serial/heap.h"
 #include "passes/lower/serial/serial.h"
 #include "passes/lower/walk.h"
@@ -77,11 +80,10 @@ typedef struct state {
 
 enum { BOUND, KEYS };
 
-/* FEW keys with another one in its place, without the last. */
-static void put_key(const sort *s, ig_builder *b, ig_value *key, state *now) {
-    for (uint32_t i = 0; i < s->few; i++) {
-        ig_value *kept = now->values[KEYS + i];
-        now->values[KEYS + i] = k_min(b, kept, key);
+void ig_sort_put_key(ig_builder *b, ig_value *key, ig_value **keys, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++) {
+        ig_value *kept = keys[i];
+        keys[i] = k_min(b, kept, key);
         key = k_max(b, kept, key);
     }
 }
@@ -99,7 +101,8 @@ static void start_few(const sort *s, ig_builder *b, state *now) {
     k_loop loop = k_loop_open(b, k_i64(b, 0), s->kept, k_i64(b, 1), next.values,
                               next.count);
     memcpy(now->values + KEYS, loop.carried, s->few * sizeof *loop.carried);
-    put_key(s, &loop.b, load_key(s, &loop.b, loop.index), now);
+    ig_sort_put_key(&loop.b, load_key(s, &loop.b, loop.index), now->values + KEYS,
+                    s->few);
     k_loop_close(&loop, now->values + KEYS, s->few);
     memcpy(now->values + KEYS, loop.results, s->few * sizeof *loop.results);
     now->values[BOUND] = load_bound(s, b, last_key(s, b, now));
@@ -119,7 +122,7 @@ static void start_heap(const sort *s, ig_builder *b, state *now) {
 static void take_element(const sort *s, ig_builder *b, ig_value *at, state *now) {
     ig_value *key = load_key(s, b, at), *last = last_key(s, b, now);
     if (s->few) {
-        put_key(s, b, key, now);
+        ig_sort_put_key(b, key, now->values + KEYS, s->few);
     } else {
         ig_heap_sink(&s->heap, b, k_i64(b, 0), s->kept, k_min(b, key, last));
     }
@@ -300,6 +303,9 @@ ig_status ig_lower_serial_sort(ig_lower *lower) {
     s.extent = ig_lower_dim(lower, along);
     s.kept = ig_lower_dim(lower, few);
     s.few = kept <= FEW ? (uint32_t)kept : 0;
+    if (ig_sort_is_across(lower, s.x, s.axis, s.few)) {
+        return ig_sort_lower_across(lower, s.x, s.axis, s.few, s.is_descending);
+    }
     s.levels = s.few ? NULL : ig_heap_levels(&lower->b, s.kept);
     s.lines = extent > 0 && extent < CHUNK ? ig_lower_tile(lower, CHUNK) / extent : 1;
     s.lines = s.lines < 1 ? 1 : s.lines;

@@ -57,6 +57,31 @@ TEST(few_and_many_that_are_kept) {
     }
 }
 
+/* The first 5 of lines side by side. */
+static void check_across(const char *dtype, int width, const char *order) {
+    char text[512];
+    snprintf(text, sizeof text,
+             "module @t {\n  graph @main(%%x: %s[A, N, %d]) -> (%s[A, 5, %d] \"y\", "
+             "i64[A, 5, %d] \"at\") {\n"
+             "    %%0, %%1 = topk %%x {axis = 1, k = 5%s} : %s[A, 5, %d], "
+             "i64[A, 5, %d]\n    ret %%0, %%1\n  }\n}\n",
+             dtype, width, dtype, width, width, order, dtype, width, width);
+    int64_t many[] = { 2, 40 }, no_more[] = { 1, 5 };
+    lower_check_special(text, many, 0, NULL);
+    lower_check(text, no_more, 9);
+}
+
+/* Widths that fill vectors, do not, or leave a rest. */
+TEST(first_of_lines_side_by_side) {
+    static const int widths[] = { 2, 4, 8, 64, 67 };
+    for (size_t i = 0; i < IG_COUNT_OF(dtypes); i++) {
+        check_across(dtypes[i], 11, i % 2 ? ", smallest" : "");
+    }
+    for (size_t w = 0; w < IG_COUNT_OF(widths); w++) {
+        check_across("f32", widths[w], w % 2 ? ", smallest" : "");
+    }
+}
+
 /* Bits of NaN whose sign is set stand where others do. */
 static void set_signed_nans(lower_case *c) {
     static const uint32_t bits[] = { 0xffc00000, 0x7fc00000, 0xffc12345, 0x7fc00001,
@@ -75,5 +100,6 @@ TEST(nans_of_both_signs) {
                      set_signed_nans);
 }
 
-UNIT_SUITE(cpu_lower_sort, nans_of_both_signs, sorts_of_every_dtype,
-           sorts_of_every_size, the_first_of_every_dtype, few_and_many_that_are_kept)
+UNIT_SUITE(cpu_lower_sort, nans_of_both_signs, first_of_lines_side_by_side,
+           sorts_of_every_dtype, sorts_of_every_size, the_first_of_every_dtype,
+           few_and_many_that_are_kept)
