@@ -24,6 +24,30 @@ const ig_lower_operand *ig_lower_input(const ig_lower *lower, const ig_op *op,
     return is_input ? &lower->ins[value->index] : NULL;
 }
 
+uint64_t ig_lower_only_of(const ig_lower *lower, const ig_op *anchor) {
+    uint64_t inputs = 0;
+    for (uint32_t i = 0; i < lower->in_count && i < 64; i++) {
+        const ig_use *use = lower->body->args[i]->uses;
+        while (use && use->user == anchor) {
+            use = use->next;
+        }
+        inputs |= use ? 0 : (uint64_t)1 << i;
+    }
+    return inputs;
+}
+
+ig_lower ig_lower_without(const ig_lower *lower, uint64_t inputs) {
+    ig_lower others = *lower;
+    others.in_count = 0;
+    others.ins = IG_NEW_ARRAY(lower->arena, ig_lower_operand, lower->in_count);
+    for (uint32_t i = 0; i < lower->in_count; i++) {
+        if (i >= 64 || !(inputs >> i & 1)) {
+            others.ins[others.in_count++] = lower->ins[i];
+        }
+    }
+    return others;
+}
+
 static const bool expands[IG_OP_COUNT] = {
     [IG_OP_exp] = true,     [IG_OP_log] = true,      [IG_OP_log1p] = true,
     [IG_OP_sin] = true,     [IG_OP_cos] = true,      [IG_OP_tanh] = true,

@@ -376,9 +376,7 @@ static void choose_block(conv_channels *c) {
 }
 
 static bool has_vectors(ig_lower *lower, const conv_channels *c) {
-    ig_lower others = *lower;
-    others.ins += c->op->operand_count;
-    others.in_count -= c->op->operand_count;
+    ig_lower others = ig_lower_without(lower, ig_lower_only_of(lower, c->op));
     return ig_lower_is_vectorizable(&others, c->last + 1, c->out->dims) &&
            ig_dim_is(lower->outs[0].strides[c->last], 1) &&
            ig_dim_is(c->x->strides[c->last], 1) &&

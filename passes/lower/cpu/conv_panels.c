@@ -258,13 +258,11 @@ static gemm_window *make_window(const conv_panels *c, const ig_type *out, ig_dim
     return w;
 }
 
-/* The space of the epilogue: rows are one axis where all but the op's own operands go
- * through them as one. */
+/* The space of the epilogue: rows are one axis where all that it reads goes through
+ * them as one, x too where it is added to its own convolution. */
 static const ig_type *merge_places(const conv_panels *c, const ig_type *out) {
-    ig_lower others = *c->lower;
-    others.ins += c->op->operand_count;
-    others.in_count -= c->op->operand_count;
-    return ig_lower_merge_dims(&others, out, 0, c->last, NULL);
+    return ig_lower_merge_dims(c->lower, out, 0, c->last,
+                               ig_lower_only_of(c->lower, c->op));
 }
 
 /* The rows' operand, each of a group's `channels` or, of a matrix, all of K. */

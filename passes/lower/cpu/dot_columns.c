@@ -13,22 +13,9 @@ enum { BLOCK = 4, MAX_VECTORS = 4, MIN_COLUMNS = 4 };
 
 /* ---- requirements ---- */
 
-/* Is the body's argument this factor of the product and nothing else? */
-static bool is_factor_only(const dot *d, uint32_t argument) {
-    const ig_use *uses = d->lower->body->args[argument]->uses;
-    return uses && !uses->next && uses->user == d->anchor;
-}
-
 /* Can the epilogue be computed and stored a vector at a time? */
 bool dot_has_column_epilogue(const dot *d) {
-    ig_lower others = *d->lower; /* without the factors */
-    others.in_count = 0;
-    others.ins = IG_NEW_ARRAY(d->lower->arena, ig_lower_operand, d->lower->in_count);
-    for (uint32_t i = 0; i < d->lower->in_count; i++) {
-        if (!is_factor_only(d, i)) {
-            others.ins[others.in_count++] = d->lower->ins[i];
-        }
-    }
+    ig_lower others = ig_lower_without(d->lower, ig_lower_only_of(d->lower, d->anchor));
     const ig_type *product = d->anchor->results[0].type;
     bool can_store = true;
     for (uint32_t i = 0; i < others.out_count; i++) {

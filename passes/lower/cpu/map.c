@@ -263,7 +263,7 @@ ig_status ig_lower_cpu_map(ig_lower *lower) {
     lower->name = ig_lower_name(lower, lower->body->first->next ? "map" : "copy");
     lower->cost = ig_lower_ceil_div(lower, ig_type_count(lower->module, space), 4);
     space = space->rank == 0 ? add_unit_dim(lower, space)
-                             : ig_lower_merge_dims(lower, space, 0, space->rank, NULL);
+                             : ig_lower_merge_dims(lower, space, 0, space->rank, 0);
     map_space s = { .lower = lower,
                     .rank = space->rank,
                     .dims = space->dims,

@@ -275,7 +275,8 @@ static void merge_space(conv *c) {
             return;
         }
     }
-    c->out = ig_lower_merge_dims(c->lower, c->out, 2, c->out->rank, c->bias);
+    uint64_t apart = c->bias ? (uint64_t)1 << (c->bias - c->lower->ins) : 0;
+    c->out = ig_lower_merge_dims(c->lower, c->out, 2, c->out->rank, apart);
     c->last = c->out->rank - 1;
 }
 
@@ -315,9 +316,7 @@ static void choose_block(conv *c) {
 
 /* Can everything but the op's own operands be read in vectors? */
 static bool has_vectors(ig_lower *lower, const conv *c) {
-    ig_lower others = *lower;
-    others.ins += c->op->operand_count;
-    others.in_count -= c->op->operand_count;
+    ig_lower others = ig_lower_without(lower, ig_lower_only_of(lower, c->op));
     return ig_lower_is_vectorizable(&others, c->last + 1, c->out->dims) &&
            ig_dim_is(lower->outs[0].strides[c->last], 1);
 }

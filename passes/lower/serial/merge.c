@@ -24,10 +24,14 @@ static bool walks_as_one(ig_lower *lower, const ig_lower_operand *x,
     return is_whole && ig_dim_equal(module, strides[0], step) == IG_YES;
 }
 
+static bool is_apart(uint64_t apart, uint32_t input) {
+    return input < 64 && (apart >> input & 1);
+}
+
 static bool can_merge(ig_lower *lower, const ig_type *space, uint32_t d,
-                      const ig_lower_operand *apart) {
+                      uint64_t apart) {
     for (uint32_t i = 0; i < lower->in_count; i++) {
-        if (&lower->ins[i] != apart && !walks_as_one(lower, &lower->ins[i], space, d)) {
+        if (!is_apart(apart, i) && !walks_as_one(lower, &lower->ins[i], space, d)) {
             return false;
         }
     }
@@ -62,8 +66,7 @@ static void merge_operand(ig_lower *lower, ig_lower_operand *x, uint32_t space_r
 }
 
 const ig_type *ig_lower_merge_dims(ig_lower *lower, const ig_type *space,
-                                   uint32_t first, uint32_t end,
-                                   const ig_lower_operand *apart) {
+                                   uint32_t first, uint32_t end, uint64_t apart) {
     for (uint32_t d = end; d-- > first + 1;) {
         if (!can_merge(lower, space, d - 1, apart)) {
             continue;
@@ -77,7 +80,7 @@ const ig_type *ig_lower_merge_dims(ig_lower *lower, const ig_type *space,
         }
         dims[d - 1] = ig_dim_mul(lower->module, space->dims[d - 1], space->dims[d]);
         for (uint32_t i = 0; i < lower->in_count; i++) {
-            if (&lower->ins[i] != apart) {
+            if (!is_apart(apart, i)) {
                 merge_operand(lower, &lower->ins[i], space->rank, d - 1);
             }
         }

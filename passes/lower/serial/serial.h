@@ -7,11 +7,10 @@
 #include "passes/lower/schedule.h"
 
 /* `space` with neighbours among dims first … end - 1 merged where every operand walks
- * through both as one; the operands' types and strides follow.  `apart` (NULL: none) is
- * an operand that does not follow the space's dims and stays as it is. */
+ * through both as one; the operands' types and strides follow.  `apart`: bits of the
+ * first inputs, which do not follow the space's dims and stay as they are. */
 const ig_type *ig_lower_merge_dims(ig_lower *lower, const ig_type *space,
-                                   uint32_t first, uint32_t end,
-                                   const ig_lower_operand *apart);
+                                   uint32_t first, uint32_t end, uint64_t apart);
 
 ig_status ig_lower_serial_reduce(ig_lower *lower);   /* reduce.c */
 ig_status ig_lower_serial_softmax(ig_lower *lower);  /* softmax.c; layer_norm: norm.c */

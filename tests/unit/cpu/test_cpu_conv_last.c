@@ -296,6 +296,31 @@ TEST(what_follows) {
     check(&reduced, EXTENTS(2));
 }
 
+/* What the convolution reads is read by what follows it too. */
+TEST(residuals) {
+    conv_case plain = {
+        "%x: f32[B, H, W, 20]",
+        "f32[20, 20, 1, 1]",
+        400,
+        "%0 = transpose %x {perm = [0, 3, 1, 2]} : f32[B, 20, H, W]\n"
+        "%1 = conv %0, @w : f32[B, 20, H, W]\n%2 = add %1, %0 : f32[B, 20, H, W]\n"
+        "%3 = transpose %2 {perm = [0, 2, 3, 1]} : f32[B, H, W, 20]\nret %3",
+        "f32[B, H, W, 20]",
+        0
+    };
+    check(&plain, EXTENTS(2, 3, 5));
+    check(&plain, EXTENTS(3, 1, 1));
+    check(&plain, EXTENTS(1, 17, 1));
+    conv_case pooled = { "%x: f32[B, 5, 1, 1]",
+                         "f32[5, 5, 1, 1]",
+                         25,
+                         "%0 = conv %x, @w : f32[B, 5, 1, 1]\n"
+                         "%1 = gt %x, %0 : bool[B, 5, 1, 1]\nret %1",
+                         "bool[B, 5, 1, 1]",
+                         0 };
+    check(&pooled, EXTENTS(7));
+}
+
 TEST(pads_that_follow) {
     conv_case padded = {
         "%x: f32[B, 3, 5, 6]",
@@ -460,5 +485,6 @@ TEST(transposed) {
 }
 
 UNIT_SUITE(cpu_conv_last, points, windows, tiles, groups,
-           computed_weights_sum_in_the_same_order, what_follows, pads_that_follow,
-           single_channels, single_channels_of_all_kinds, transposed, special_values)
+           computed_weights_sum_in_the_same_order, what_follows, residuals,
+           pads_that_follow, single_channels, single_channels_of_all_kinds, transposed,
+           special_values)
