@@ -7,6 +7,7 @@
 #include "base/checked.h"
 #include "ir/semantics/constant.h"
 #include "ir/hooks.h"
+#include "ir/infer/infer.h"
 
 typedef bool (*combine_fn)(ig_module *module, ig_dim a, ig_dim b, ig_dim *out);
 
@@ -99,7 +100,7 @@ static bool combine_within(ig_module *module, const combination *how, ig_dim a,
     return true;
 }
 
-static bool add_dims(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
+bool ig_dims_join_add(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
     return combine_within(module, &sum, a, b, out);
 }
 
@@ -107,16 +108,16 @@ static bool subtract_dims(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
     return combine_within(module, &difference, a, b, out);
 }
 
-static bool multiply_dims(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
+bool ig_dims_join_mul(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
     return combine_within(module, &product, a, b, out);
 }
 
-static bool min_dims(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
+bool ig_dims_join_min(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
     *out = ig_dim_min(module, a, b);
     return true;
 }
 
-static bool max_dims(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
+bool ig_dims_join_max(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
     *out = ig_dim_max(module, a, b);
     return true;
 }
@@ -157,7 +158,7 @@ static bool remainder_of(ig_module *module, ig_dim a, ig_dim b, ig_dim *out) {
 }
 
 bool ig_dims_add(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out) {
-    return combine_dims(op, in, out, add_dims);
+    return combine_dims(op, in, out, ig_dims_join_add);
 }
 
 bool ig_dims_sub(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out) {
@@ -165,7 +166,7 @@ bool ig_dims_sub(const ig_op *op, const ig_dims_value *const *in, ig_dims_value 
 }
 
 bool ig_dims_mul(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out) {
-    return combine_dims(op, in, out, multiply_dims);
+    return combine_dims(op, in, out, ig_dims_join_mul);
 }
 
 bool ig_dims_div(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out) {
@@ -177,11 +178,11 @@ bool ig_dims_mod(const ig_op *op, const ig_dims_value *const *in, ig_dims_value 
 }
 
 bool ig_dims_min(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out) {
-    return combine_dims(op, in, out, min_dims);
+    return combine_dims(op, in, out, ig_dims_join_min);
 }
 
 bool ig_dims_max(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out) {
-    return combine_dims(op, in, out, max_dims);
+    return combine_dims(op, in, out, ig_dims_join_max);
 }
 
 bool ig_dims_neg(const ig_op *op, const ig_dims_value *const *in, ig_dims_value *out) {

@@ -6,6 +6,7 @@
  */
 #include "ir/semantics/constant.h"
 #include "ir/hooks.h"
+#include "ir/infer/infer.h"
 #include "ir/infer/slice.h"
 
 #include <string.h>
@@ -232,15 +233,18 @@ bool ig_dims_range(const ig_op *op, const ig_dims_value *const *in,
     out->rank = 1;
     out->count = (uint32_t)count;
     for (uint32_t i = 0; i < out->count; i++) {
-        ig_dim walked = ig_dim_mul(module, ig_dim_of(i), in[2]->dims[0]);
-        out->dims[i] = ig_dim_add(module, in[0]->dims[0], walked);
+        ig_dim walked;
+        if (!ig_dims_join_mul(module, ig_dim_of(i), in[2]->dims[0], &walked) ||
+            !ig_dims_join_add(module, in[0]->dims[0], walked, &out->dims[i])) {
+            return false;
+        }
     }
     return true;
 }
 
 /* ---- reductions of a list ---- */
 
-typedef ig_dim (*join_fn)(ig_module *module, ig_dim a, ig_dim b);
+typedef bool (*join_fn)(ig_module *module, ig_dim a, ig_dim b, ig_dim *out);
 
 /* Sum and product have an identity; max and min of nothing are not known. */
 static const struct reduction {
@@ -248,10 +252,10 @@ static const struct reduction {
     int64_t identity;
     bool has_identity;
 } reductions[] = {
-    [IG_REDUCE_sum] = { ig_dim_add, 0, true },
-    [IG_REDUCE_prod] = { ig_dim_mul, 1, true },
-    [IG_REDUCE_max] = { ig_dim_max, 0, false },
-    [IG_REDUCE_min] = { ig_dim_min, 0, false },
+    [IG_REDUCE_sum] = { ig_dims_join_add, 0, true },
+    [IG_REDUCE_prod] = { ig_dims_join_mul, 1, true },
+    [IG_REDUCE_max] = { ig_dims_join_max, 0, false },
+    [IG_REDUCE_min] = { ig_dims_join_min, 0, false },
     [IG_REDUCE_logsumexp] = { NULL, 0, false },
 };
 
@@ -273,7 +277,9 @@ bool ig_dims_reduce(const ig_op *op, const ig_dims_value *const *in,
     ig_dim total = in[0]->count ? in[0]->dims[0]
                                 : ig_dim_const(module, reductions[kind].identity);
     for (uint32_t i = 1; i < in[0]->count; i++) {
-        total = reductions[kind].join(module, total, in[0]->dims[i]);
+        if (!reductions[kind].join(module, total, in[0]->dims[i], &total)) {
+            return false;
+        }
     }
     out->rank = type->rank;
     out->count = 1;

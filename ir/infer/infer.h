@@ -17,4 +17,11 @@ ig_status ig_check_product(const ig_op *op, bool transpose_a, bool transpose_b,
  * operand 0. */
 ig_status ig_check_conv(const ig_op *op, const ig_type **out_type);
 
+/* Two elements of a list of dims as one (fold_arith.c); false where a sum or a product
+ * may leave i64, in which those of the run wrap. */
+bool ig_dims_join_add(ig_module *module, ig_dim a, ig_dim b, ig_dim *out);
+bool ig_dims_join_mul(ig_module *module, ig_dim a, ig_dim b, ig_dim *out);
+bool ig_dims_join_min(ig_module *module, ig_dim a, ig_dim b, ig_dim *out);
+bool ig_dims_join_max(ig_module *module, ig_dim a, ig_dim b, ig_dim *out);
+
 #endif

@@ -118,6 +118,29 @@ case("quotient_as_precise_as_the_scale", 23, "float[N] x, float s -> uint8[N] y"
      [f32(2.996, 0, 1), f32(0.06586, shape=())],
      by_hand=[np.array([46, 0, 15], np.uint8)])  # 45.5 in f16; some processors' 45.49
 
+WEIGHTS = ", ".join(str(i % 7 - 3) for i in range(16))
+
+case("convolution_and_what_it_reads", 17,
+     "float[N, H, W, 4] x -> float[N, 4, H, W] y, bool[N, 4, H, W] z, float[N, 4, 1, 1] p",
+     f"""w = Constant<value = float[4, 4, 1, 1] {{{WEIGHTS}}}>()
+     t = Transpose<perm = [0, 3, 1, 2]>(x)
+     c = Conv(t, w)
+     y = Add(c, t)
+     d = Conv(t, w)
+     z = Greater(t, d)
+     m = GlobalAveragePool(t)
+     e = Conv(m, w)
+     p = Add(m, e)""",
+     [count(2, 3, 5, 4)], [count(1, 1, 1, 4)], [count(3, 1, 16, 4)])
+
+case("product_of_a_list_that_leaves_its_type", 13, "int64[N] x -> int64[1] p, int64 s, int64[N] y",
+     """w = Constant<value = int64[2] {9223372036854775807, 9223372036854775807}>()
+     p = ReduceProd<axes = [0]>(w)
+     a = Constant<value = int64[1] {0}>()
+     s = ReduceSum<keepdims = 0>(w, a)
+     y = Min(p, x)""",
+     [i64(0, 1, -5)], by_hand=[i64(1), np.array(-2), i64(0, 1, -5)])  # they wrap
+
 case("extent_of_rows_that_a_loop_carries_on", 13,
      "float[A] x, int64 n -> int64[2] s, int64[2, 2] y",
      """w = Constant<value = float[2] {1, 2}>()
