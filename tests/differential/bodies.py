@@ -21,7 +21,7 @@ def terms_leave_range(step, given):
     decides about infinity and NaN."""
     if not step.operators & SUMS_OF_FLOATS:
         return False
-    sizes = {n: np.abs(np.where(np.isfinite(v.astype(np.float64)), v, 0)).astype(v.dtype)
+    sizes = {n: np.asarray(np.abs(np.where(np.isfinite(v.astype(np.float64)), v, 0)), v.dtype)
              if not isinstance(v, list) and dtype_of(v) in FLOATS else v
              for n, v in given.items()}
     return any(not np.isfinite(r.astype(np.float64)).all() for r in step.run(sizes)

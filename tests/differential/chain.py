@@ -331,13 +331,15 @@ def has_huge(arrays):
          np.isfinite(a.astype(np.float64))).any()) for a in arrays)
 
 
-SUMS_OF_FLOATS = {"MatMul", "Gemm", "Einsum", "Conv", "ConvTranspose", "ReduceSum", "CumSum"}
+SUMS_OF_FLOATS = {"MatMul", "Gemm", "Einsum", "Conv", "ConvTranspose", "ReduceSum", "CumSum",
+                  "ReduceMean", "AveragePool", "GlobalAveragePool"}
 
 
-def meet_overflow(step, first, result, made):
-    """Of a sum whose terms may be huge, the variant in which those of one sign came first:
-    where these alone leave the range, which the result did not, no order of the terms is
-    the right one."""
+def meet_order(step, first, result, made, units):
+    """Of a sum the variant that adds the terms in another order: it is off by `units` in the
+    last place of the sum of their sizes, which says more than the terms' own last places
+    where they cancel or are many.  Where those sizes leave the range, which the result did
+    not, no order is the right one."""
     if not step.operators & SUMS_OF_FLOATS:
         return made
     try:
@@ -345,10 +347,18 @@ def meet_overflow(step, first, result, made):
                           else np.asarray(np.abs(v)) for n, v in first.items()})
     except Exception:  # ONNX Runtime's have no class in common
         return made
+    is_sum = step.node.op_type in SUMS_OF_FLOATS  # and no body with one
     return [m if isinstance(m, list) or dtype_of(m) not in FLOATS or m.shape != s.shape
-            else np.where(np.isfinite(s.astype(np.float64)) |
-                          ~np.isfinite(r.astype(np.float64)), m, np.inf).astype(m.dtype)
-            for m, s, r in zip(made, sizes, result)]
+            else reorder(m, r, s, units * is_sum) for m, s, r in zip(made, sizes, result)]
+
+
+def reorder(made, result, sizes, units):
+    with np.errstate(all="ignore"):
+        wide, origin = (a.astype(np.float64) for a in (made, result))
+        off = units * UNIT[dtype_of(made)] * np.abs(sizes.astype(np.float64))
+        other = np.where(wide < origin, wide - off, wide + off)
+        return np.where(np.isfinite(off) | ~np.isfinite(origin),
+                        np.where(np.isfinite(other), other, wide), np.inf).astype(made.dtype)
 
 
 def nearest_poles(operator, array):
@@ -451,12 +461,18 @@ def variants_of(step, values, draw, units_in, units_out, flat=0.0):
             # Terms may have left the range where their sum has not.
             made = [m if isinstance(m, list) or dtype_of(m) != "f16" else np.where(
                 np.abs(m) > 3000, np.float16(np.inf), m) for m in made]
-        if unsure and number == VARIANTS:
-            made = meet_overflow(step, first, results[0], made)
+        if number == VARIANTS and (unsure or units_in and step.node.op_type in SUMS_OF_FLOATS):
+            made = meet_order(step, first, results[0], made, units_in)
         if number == VARIANTS and not step.functions:
             made = meet_equals(step, values, meet_poles(step, values, made))
         results.append(made)
     return [[result[i] for result in results] for i in range(len(step.makes))]
+
+
+def range_of(dtype):
+    """The smallest normal number of a float, and the largest."""
+    info = ml_dtypes.finfo(NUMPY[dtype])
+    return float(info.tiny), float(info.max)
 
 
 def judge_mask(variants):

@@ -18,7 +18,7 @@ from onnx import helper, numpy_helper
 
 from chain import FLOATS, VARIANTS, Step, Unjudged, dtype_of, variants_of
 from binding import CODES, NUMPY
-from open_results import FREE, find_open_result
+from open_results import FREE, JUDGED, find_open_result, level_of
 
 EXTENTS = (1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 16, 17, 31, 33)
 MAX_ELEMENTS, MAX_RANK = 4000, 6
@@ -38,14 +38,15 @@ class Rejected(Exception):
 
 
 class Value:
-    def __init__(self, name, variants, is_constant=False, is_open=False):
+    def __init__(self, name, variants, is_constant=False, level=JUDGED):
         self.name, self.variants, self.is_constant = name, variants, is_constant
-        self.is_open = is_open  # ONNX Runtime's numbers are no measure of it
+        self.level = level  # what it is held to (open_results.py)
 
     @property
     def first(self):
         return self.variants[0]
 
+    is_open = property(lambda self: self.level != JUDGED)
     is_sequence = property(lambda self: isinstance(self.first, list))
     dtype = property(lambda self: dtype_of(self.first))
     shape = property(lambda self: self.first.shape)
@@ -331,8 +332,8 @@ class Graph:
         self.scopes[-1].nodes.append(node)
         if len(self.scopes) == 1:
             self.steps.append(step)
-        is_open = bool(why) or any(v.is_open for v in values.values())
-        results = [Value(n, v, is_open=is_open) for n, v in zip(step.makes, made)]
+        level = level_of(step, why, [(v.level, v.variants) for v in values.values()])
+        results = [Value(n, v, level=level) for n, v in zip(step.makes, made)]
         self.scopes[-1].values += results
         self.tally[domain + ("::" if domain else "") + op] += 1
         self.tally["judged by " + step.judge] += 1

@@ -12,9 +12,9 @@ import numpy as np
 import onnx
 
 from bodies import find_open_inside
-from chain import FLOATS, UNIT, dtype_of, find_difference, judge_mask
+from chain import FLOATS, UNIT, dtype_of, find_difference, judge_mask, names_read
 from binding import Context, Refused
-from open_results import FREE
+from open_results import FREE, HELD, LOOSE, UNKNOWN
 
 FORMS = ("interpret", "dynamic", "static")
 OPEN_UNITS = 64  # in the last place, that code and the interpreter may be apart
@@ -76,9 +76,11 @@ def compare(drawn, results, interpreted):
             if model is None or type(model) is not type(result):
                 yield number, None, words_of_refusal(model, result)
             continue
-        for name, want, mask, is_open in zip(drawn.output_names, data.wanted, data.masks,
-                                             data.opens):
-            if is_open:
+        for name, want, mask, level in zip(drawn.output_names, data.wanted, data.masks,
+                                           data.levels):
+            if level == UNKNOWN:
+                continue
+            if level == HELD:
                 off = model and find_difference(result[name], model[name],
                                                 widen(mask, model[name]))
             else:
@@ -159,7 +161,7 @@ def is_open_inside(drawn, found, results, interpreted):
         return False
     if not why:
         return False
-    if interpreted and why not in FREE and isinstance(interpreted[number], dict):
+    if interpreted and why not in FREE | LOOSE and isinstance(interpreted[number], dict):
         place = drawn.output_names.index(name)
         want = interpreted[number][name]
         if find_difference(results[number][name], want,
@@ -169,6 +171,40 @@ def is_open_inside(drawn, found, results, interpreted):
     return True
 
 
+def without_dead(nodes, wanted):
+    """The nodes that something reads, in bodies too: the others may be removed, with what
+    they refuse (ops.def: MAY_TRAP)."""
+    wanted, kept = set(wanted), []
+    for node in reversed(nodes):
+        if not wanted & set(node.output):
+            continue
+        kept.append(onnx.NodeProto())
+        kept[-1].CopyFrom(node)
+        for body in (a.g for a in kept[-1].attribute if a.type == onnx.AttributeProto.GRAPH):
+            left = without_dead(body.node, [o.name for o in body.output])
+            del body.node[:]
+            body.node.extend(left)
+        wanted.update(names_read(kept[-1]))
+    return kept[::-1]
+
+
+def is_of_dead_node(context, drawn, found, results, interpreted):
+    """Does the interpreter refuse a node alone that nothing reads, and agree without it?"""
+    number, name, _ = found
+    if name or not interpreted or isinstance(results[number], Refused) or not isinstance(
+            interpreted[number], Refused):
+        return False
+    model = onnx.ModelProto()
+    model.CopyFrom(drawn.model)
+    del model.graph.node[:]
+    model.graph.node.extend(without_dead(drawn.model.graph.node, drawn.output_names))
+    inputs = [s.inputs for s in drawn.sets]
+    alive = run_form(context, model.SerializeToString(), "interpret", (), inputs)
+    drawn.graph.rejections["a node that nothing reads is refused"] += 1
+    return isinstance(alive[number], dict) and not any(
+        at == number for at, _, _ in compare(drawn, results, alive))
+
+
 def judge_form(context, drawn, form, content, interpreted):
     """(None when all is well, else {kind, words, blame}; the results or None)."""
     inputs, results = [s.inputs for s in drawn.sets], None
@@ -176,8 +212,9 @@ def judge_form(context, drawn, form, content, interpreted):
         results = run_form(context, content, form, drawn.statements, inputs)
         if form == "static":  # extents that are known let more run
             interpreted = [r if isinstance(r, dict) else None for r in interpreted or ()]
-        found = next((f for f in compare(drawn, results, interpreted) if not is_open_inside(
-            drawn, f, results, interpreted)), None)
+        found = next((f for f in compare(drawn, results, interpreted) if not (
+            is_open_inside(drawn, f, results, interpreted) or
+            is_of_dead_node(context, drawn, f, results, interpreted))), None)
         if not found:
             return None, results
         number, name, words = found

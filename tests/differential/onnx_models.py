@@ -21,7 +21,7 @@ from chain import (FLOATS, VARIANTS, Unjudged, as_array, dtype_of, find_differen
                    names_read, variants_of)
 from graph import Graph, Rejected
 from binding import CODES
-from open_results import FREE, find_open_result
+from open_results import FREE, JUDGED, find_open_result, level_of
 
 FAMILIES = (rows_elementwise, rows_movement, rows_layers, rows_control)
 SIZES = (2, 3, 5, 8, 12, 18, 28)
@@ -32,7 +32,7 @@ class DataSet:
     inputs: dict   # name -> array
     wanted: list   # of each output: array
     masks: list    # of each output: what can be judged, and how far it may be off
-    opens: list    # of each output: is the interpreter the measure, not `wanted`?
+    levels: list   # of each output: what it is held to (open_results.py)
 
 
 @dataclasses.dataclass
@@ -134,8 +134,8 @@ def run_whole(model, arrays):
 
 
 def replay(graph, replaced):
-    """All values again with other inputs, and the names of open ones; raises Unjudged."""
-    opens = set()
+    """All values again with other inputs, and what they are held to; raises Unjudged."""
+    levels = {}
     values = {v.name: v.variants for v in graph.root.values if v.is_constant}
     values.update({v.name: v.variants for v in graph.inputs})
     values.update({n: [a] * (1 + VARIANTS) for n, a in replaced.items()})
@@ -151,12 +151,12 @@ def replay(graph, replaced):
         firsts = [m[0] for m in made]
         if why and (not graph.keeps_open or why in FREE):
             raise Unjudged("open result")
-        if why or opens.intersection(step.reads):
-            opens.update(step.makes)
+        level = level_of(step, why, [(levels.get(n, JUDGED), values[n]) for n in step.reads])
+        levels.update((n, level) for n in step.makes)
         if any(f.size > 20000 for f in firsts if not isinstance(f, list)):
             raise Unjudged("too large")
         values.update(zip(step.makes, made))
-    return values, opens
+    return values, levels
 
 
 def other_extents(graph, dims):
@@ -180,30 +180,30 @@ def other_elements(graph):
             if v.dtype in FLOATS + ("bool",)}
 
 
-def make_set(outputs, values, opens, inputs):
+def make_set(outputs, values, levels, inputs):
     masks = [judge_mask(values[v.name]) for v in outputs]
     if any(m is None for m in masks):
         return None
     return DataSet(inputs, [values[v.name][0] for v in outputs], masks,
-                   [v.name in opens for v in outputs])
+                   [levels.get(v.name, JUDGED) for v in outputs])
 
 
 def draw_sets(graph, model, outputs, dims):
     names = {i.name for i in model.graph.input}
     inputs = {v.name: v.first for v in graph.inputs if v.name in names}
     values = {v.name: v.variants for v in graph.root.values}
-    opens = {v.name for v in graph.root.values if v.is_open}
-    sets = [make_set(outputs, values, opens, inputs)]
+    levels = {v.name: v.level for v in graph.root.values}
+    sets = [make_set(outputs, values, levels, inputs)]
     has_open = any(isinstance(d, str) for n in names & set(dims) for d in dims[n])
     draws = [other_elements] * graph.chance(0.25) + [lambda g: other_extents(g, dims)] * (
         3 if has_open else 0)
     for draw in draws:
         replaced = draw(graph)
         try:
-            replayed, opens = replay(graph, replaced)
+            replayed, levels = replay(graph, replaced)
         except (Unjudged, Rejected):
             continue
-        other = make_set(outputs, replayed, opens, {
+        other = make_set(outputs, replayed, levels, {
             n: replaced.get(n, a) for n, a in inputs.items()})
         if other:
             sets.append(other)

@@ -4,22 +4,27 @@ SPDX-License-Identifier: Apache-2.0
 
 Each row names an operator, says when its result is open, and cites who says so.  A drawn
 node whose values meet a row is left out of its graph and counted, or kept, and then code is
-held to the interpreter; but for rows that are free, where even these two may differ.
+held to the interpreter.  Even these two may differ where a row is free, in what follows of
+the result (its extents, what is refused): such nodes are always left out; and where it is
+loose, in its numbers alone: such nodes are kept, and what comes of them is not compared.
 """
 
 import numpy as np
 
-from chain import FLOATS, Step, dtype_of
+from chain import FLOATS, SUMS_OF_FLOATS, Step, dtype_of, judge_mask, range_of
 
-ROWS, FREE = [], set()
+ROWS, FREE, LOOSE = [], set(), set()
+JUDGED, HELD, UNKNOWN = range(3)  # what an output is held to: ONNX Runtime, the interpreter
 
 
-def row(*operators, why, is_free=False):
+def row(*operators, why, is_free=False, is_loose=False):
     """`why`: the reason, with the specification's section or the runtime's issue."""
     def register(test):
         ROWS.append((operators, test, why))
         if is_free:
             FREE.add(why)
+        if is_loose:
+            LOOSE.add(why)
         return test
 
     return register
@@ -125,6 +130,13 @@ def scattered_nan(node, inputs, outputs):
      "(core/mlas/lib/logistic.cpp; onnxruntime issue 22557 for what else it loses)")
 def recurrent_nan(node, inputs, outputs):
     return any(i is not None and not np.isfinite(i).all() for i in inputs)
+
+
+@row("RNN", "GRU", "LSTM",
+     why="the last state of no steps: ONNX Runtime gives 0, also where there is a first one, "
+     "which is the 'last output value of the hidden' then (Operators.md, RNN)")
+def state_of_no_steps(node, inputs, outputs):
+    return inputs[0].shape[attribute(node, "layout", 0)] == 0
 
 
 @row("Clip", why="what is below the lowest or above the largest number without a bound: "
@@ -279,10 +291,14 @@ def variance_of_zero(node, inputs, outputs):
     return has_nan(outputs[0])
 
 
-@row("Shrink", why="integers and small doubles that f32 does not hold: ONNX Runtime's kernel goes "
-     "by way of f32 (core/providers/cpu/nn/shrink.h)")
+@row("Shrink", why="integers and small doubles that f32 does not hold, and bounds that a narrow "
+     "float does not: ONNX Runtime's kernel goes by way of f32 (core/providers/cpu/nn/shrink.h), "
+     "the operator's function body casts the bounds (onnx/defs/nn/defs.cc)")
 def beyond_f32(node, inputs, outputs):
     size = np.abs(inputs[0].astype(np.float64))
+    if dtype_of(inputs[0]) in ("f16", "bf16"):
+        bounds = np.array([attribute(node, "bias", 0.0), attribute(node, "lambd", 0.5)])
+        return bool((bounds.astype(inputs[0].dtype) != bounds).any())
     if dtype_of(inputs[0]) == "f64":
         return bool(((size > 0) & (size < np.finfo(np.float32).tiny)).any())
     return dtype_of(inputs[0]) not in FLOATS and bool((size > 2**20).any())
@@ -320,7 +336,7 @@ def largest_end_backwards(node, inputs, outputs):
 
 
 @row("ReduceProd", "CumProd", why="a product that leaves the range before it meets a 0: "
-     "ONNX says nothing about the order of factors")
+     "ONNX says nothing about the order of factors, nor about their width", is_loose=True)
 def product_leaves_range(node, inputs, outputs):
     if dtype_of(inputs[0]) not in FLOATS:
         return False
@@ -343,6 +359,8 @@ def same_of_small_kernel(node, inputs, outputs):
 
 def power_of(inputs):
     """The largest that Pow may give."""
+    if (inputs[0] == 0).any() and (inputs[1] < 0).any():
+        return np.inf
     base, exponent = (float(np.abs(i.astype(np.float64)).max(initial=1)) for i in inputs)
     return 2.0**min(1000.0, np.log2(base) * exponent)
 
@@ -350,6 +368,14 @@ def power_of(inputs):
 SUMS = ("ReduceSum", "ReduceSumSquare", "ReduceProd", "ReduceL1", "ReduceMean", "CumSum",
         "CumProd", "MatMul", "Gemm", "Einsum", "Mean", "Pow", "ReduceLogSum", "ReduceL2",
         "ReduceLogSumExp", "Range", "Mod", "QLinearMatMul")
+
+
+@row("ReduceMean", is_loose=True,
+     why="the mean of integers whose sum no double holds: its last place is that of the order "
+     "of the terms, of which ONNX says nothing")
+def long_sum_of_integers(node, inputs, outputs):
+    return dtype_of(inputs[0]) not in FLOATS and (
+        np.abs(inputs[0].astype(np.float64)).sum() >= 2.0**53)
 
 
 @row(*SUMS, why="a sum or product of integers that leaves the type: ONNX says nothing, "
@@ -375,10 +401,28 @@ def integer_overflow(node, inputs, outputs):
     return False
 
 
-@row("LpNormalization", "LpPool", "GlobalLpPool", "ReduceL2", "ReduceSumSquare", "LRN",
-     "LayerNormalization", "RMSNormalization", "InstanceNormalization",
-     "GroupNormalization", "MeanVarianceNormalization", "BatchNormalization",
-     why="a square or its sum that leaves the range: by what order the terms are taken, "
+SQUARES = ("LpNormalization", "LpPool", "GlobalLpPool", "ReduceL2", "ReduceSumSquare", "LRN",
+           "LayerNormalization", "RMSNormalization", "InstanceNormalization",
+           "GroupNormalization", "MeanVarianceNormalization", "BatchNormalization")
+
+
+@row(*SQUARES, is_loose=True,
+     why="a square, or the square of a sum, that the type itself does not hold, and factors that "
+     "are infinite: the interpreter's are doubles, and code makes one factor and one addend of "
+     "those of a channel, as ONNX Runtime does")
+def squares_beyond_type(node, inputs, outputs):
+    for array in inputs:
+        if array is None or dtype_of(array) not in FLOATS:
+            continue
+        min_normal, largest = range_of(dtype_of(array))
+        with np.errstate(all="ignore"):
+            wide = np.abs(array.astype(np.float64))
+            if ((wide > 0) & (wide**2 < min_normal)).any() or np.nansum(wide)**2 > largest:
+                return True
+    return False
+
+
+@row(*SQUARES, why="a square or its sum that leaves the range: by what order the terms are taken, "
      "and in which width, ONNX says nothing (LayerNormalization's stash_type apart)")
 def squares_leave_range(node, inputs, outputs):
     for array in inputs:
@@ -395,8 +439,8 @@ def squares_leave_range(node, inputs, outputs):
      "with the lowest number (core/providers/cpu/nn/pool_functors.h, MaxPool), ONNX's "
      "padding is -infinity")
 def lowest_for_infinity(node, inputs, outputs):
-    return dtype_of(outputs[0]) in ("f32", "f64") and bool(
-        (outputs[0] == np.finfo(outputs[0].dtype).min).any())
+    lowest = [np.finfo(t).min for t in (np.float32, np.float64)]  # of f32, where it lacks f64
+    return dtype_of(outputs[0]) in ("f32", "f64") and bool(np.isin(outputs[0], lowest).any())
 
 
 @row("Resize", "Upsample", why="integers between two elements: how the mean is rounded, "
@@ -408,14 +452,13 @@ def interpolated_integers(node, inputs, outputs):
         node, "mode", b"nearest") != b"nearest"
 
 
-FLOAT_SUMS = {"MatMul", "Gemm", "Einsum", "Conv", "ConvTranspose", "ReduceSum", "CumSum"}
 NESTED_SUM = ("a sum within a branch or a loop whose terms leave the range: infinity or "
               "NaN, as the terms' order decides, of which ONNX says nothing")
 
 
 def nested_sum_leaves_range(step, outputs):
     return step.node.op_type in ("If", "Loop", "Scan") and bool(
-        step.operators & FLOAT_SUMS) and any(
+        step.operators & SUMS_OF_FLOATS) and any(
             not isinstance(o, list) and dtype_of(o) in FLOATS and
             not np.isfinite(o.astype(np.float64)).all() for o in outputs)
 
@@ -469,3 +512,15 @@ def find_open_result(step, inputs, outputs):
         if node.op_type in operators and test(node, inputs, outputs):
             return why
     return None
+
+
+def level_of(step, why, given):
+    """What the step's results are held to.  `why`: that of find_open_result; `given`: what it
+    reads, as (level, variants) each.  The variants are ONNX Runtime's: where these are unsure
+    and its result is no measure either, nobody knows how far code may be off."""
+    if any(level == UNKNOWN for level, _ in given) or why in LOOSE:
+        return UNKNOWN
+    if not why:
+        return max((level for level, _ in given), default=JUDGED)
+    masks = [judge_mask(v) for _, v in given if not isinstance(v[0], list)]
+    return HELD if all(m is not None and m[0].all() for m in masks) else UNKNOWN

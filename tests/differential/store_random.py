@@ -58,7 +58,7 @@ def take_onnx(seed, folder, seen):
     pairs = [p for s in drawn.sets for p in zip(s.wanted, s.masks)]
     allowed = tolerance_of(pairs)
     if allowed is None or weights & set(inputs) or not is_new(seen, rows) or (
-            model.ByteSize() > LARGEST or any(any(s.opens) for s in drawn.sets) or
+            model.ByteSize() > LARGEST or any(any(s.levels) for s in drawn.sets) or
             onnx_judge.judge(drawn, forms=onnx_judge.FORMS)[0]):
         return ()
     for data in drawn.sets[1:]:  # each must also do with its extents fixed
