@@ -20,9 +20,15 @@ typedef IG_VEC(ig_file_part) ig_part_list;
 void ig_emit_find_code(ig_arena *arena, const ig_file_part *parts, size_t count,
                        ig_part_list *out_code);
 
-/* An ELF object for x86-64 around the parts of a container. */
-void ig_emit_object(ig_arena *arena, const char *symbol, const ig_file_part *parts,
-                    size_t count, ig_file_part **out_parts, size_t *out_count);
+typedef struct ig_emit_target {
+    const char *symbol;
+    bool is_arm64; /* else the object is for x86-64 */
+} ig_emit_target;
+
+/* An ELF object around the parts of a container, which it borrows. */
+void ig_emit_object(ig_arena *arena, const ig_emit_target *target,
+                    const ig_file_part *parts, size_t count, ig_file_part **out_parts,
+                    size_t *out_count);
 
 /* Inline functions over that symbol, and the signature. */
 ig_str ig_emit_header(ig_arena *arena, const char *symbol, ig_module *module);

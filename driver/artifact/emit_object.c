@@ -41,6 +41,7 @@ const char *ig_emit_symbol(ig_arena *arena, const char *path) {
 }
 
 typedef struct object {
+    Elf64_Half machine;
     uint64_t code_size; /* a multiple of PAGE */
     uint64_t text_size;
     uint64_t data_size; /* of the artifact */
@@ -124,14 +125,15 @@ static void add_section_names(object *o) {
     o->sections[SHSTRTAB].sh_name = name;
 }
 
-static Elf64_Ehdr *make_header(ig_arena *arena, uint64_t sections_at) {
+static Elf64_Ehdr *make_header(ig_arena *arena, Elf64_Half machine,
+                               uint64_t sections_at) {
     assert(sections_at % 8 == 0 && "section headers are aligned");
     char *page = ig_arena_zalloc(arena, PAGE);
     *(Elf64_Ehdr *)page = (Elf64_Ehdr){
         .e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
                      EV_CURRENT },
         .e_type = ET_REL,
-        .e_machine = EM_X86_64,
+        .e_machine = machine,
         .e_version = EV_CURRENT,
         .e_shoff = sections_at,
         .e_ehsize = sizeof(Elf64_Ehdr),
@@ -143,16 +145,31 @@ static Elf64_Ehdr *make_header(ig_arena *arena, uint64_t sections_at) {
 }
 
 /* endbr64; lea rax, [the code before this]; ret; and to a multiple of 16. */
-static ig_str make_function(ig_arena *arena, uint64_t code_size) {
+static ig_str make_x86_function(ig_arena *arena, uint32_t code_size) {
     enum { BEFORE = 7, END = 11, SIZE = 16 };
     static const unsigned char bytes[SIZE] = { 0xf3, 0x0f, 0x1e, 0xfa, 0x48, 0x8d,
                                                0x05, 0,    0,    0,    0,    0xc3,
                                                0xcc, 0xcc, 0xcc, 0xcc };
-    assert(code_size < INT32_MAX - SIZE && "an address 2 GiB away is in no text");
     int32_t distance = -(int32_t)(code_size + END);
     char *function = ig_arena_copy(arena, (const char *)bytes, SIZE);
     memcpy(function + BEFORE, &distance, sizeof distance);
     return (ig_str){ function, SIZE };
+}
+
+/* bti c; adr x0, here; x1 = how far before here it begins; sub x0, x0, x1; ret. */
+static ig_str make_arm64_function(ig_arena *arena, uint32_t code_size) {
+    enum { HERE = 4 };
+    uint32_t distance = code_size + HERE;
+    const uint32_t words[] = {
+        0xd503245f,
+        0x10000000,
+        0xd2800001 | (distance & 0xffff) << 5, /* movz x1, #low */
+        0xf2a00001 | (distance >> 16) << 5,    /* movk x1, #high, lsl 16 */
+        0xcb010000,
+        0xd65f03c0,
+    };
+    char *function = ig_arena_copy(arena, (const char *)words, sizeof words);
+    return (ig_str){ function, sizeof words };
 }
 
 /* Each entry of code, to the end of its last page, then the function. */
@@ -166,7 +183,10 @@ static void add_code(object *o, ig_arena *arena, const ig_part_list *code,
         IG_PUSH(arena, to, (ig_file_part){ zeros, padding });
         o->code_size += size + padding;
     }
-    ig_str function = make_function(arena, o->code_size);
+    assert(o->code_size < INT32_MAX - PAGE && "an address 2 GiB away is in no text");
+    uint32_t before = (uint32_t)o->code_size;
+    ig_str function = o->machine == EM_AARCH64 ? make_arm64_function(arena, before)
+                                               : make_x86_function(arena, before);
     IG_PUSH(arena, to, (ig_file_part){ function.data, function.size });
     o->text_size = o->code_size + function.size;
     add_section(o, TEXT, ".text",
@@ -201,9 +221,10 @@ static void add_artifact(object *o, ig_arena *arena, const ig_file_part *parts,
                               .sh_addralign = PAGE });
 }
 
-void ig_emit_object(ig_arena *arena, const char *symbol, const ig_file_part *parts,
-                    size_t count, ig_file_part **out_parts, size_t *out_count) {
-    object o = { 0 };
+void ig_emit_object(ig_arena *arena, const ig_emit_target *target,
+                    const ig_file_part *parts, size_t count, ig_file_part **out_parts,
+                    size_t *out_count) {
+    object o = { .machine = target->is_arm64 ? EM_AARCH64 : EM_X86_64 };
     ig_part_list to = { 0 };
     ig_part_list code = { 0 };
     ig_emit_find_code(arena, parts, count, &code);
@@ -214,10 +235,10 @@ void ig_emit_object(ig_arena *arena, const char *symbol, const ig_file_part *par
     add_code(&o, arena, &code, &to);
     add_artifact(&o, arena, parts, count, &to);
     o.tail_begin = PAGE + o.text_size + o.rodata_size;
-    add_symbols(&o, symbol, arena);
+    add_symbols(&o, target->symbol, arena);
     add_section_names(&o);
     ig_put_align(&o.tail, 8);
-    to.items[0].data = make_header(arena, o.tail_begin + o.tail.size);
+    to.items[0].data = make_header(arena, o.machine, o.tail_begin + o.tail.size);
     ig_put_bytes(&o.tail, o.sections, sizeof o.sections);
     IG_PUSH(arena, &to, (ig_file_part){ o.tail.data, o.tail.size });
     *out_parts = to.items;

@@ -34,6 +34,7 @@ typedef struct compile_call {
     ig_isolated_work work; /* model NULL: the module is here */
     ig_file_map isolated;  /* the worker's result */
     bool has_folder;       /* of the cache: it was looked for */
+    bool is_arm64;         /* the machine of an object */
     ig_str key;            /* of the cache; empty: not cached */
     ig_str whole_key;      /* of models with weights inside, where these are borrowed */
     ig_cached_model cached;
@@ -182,8 +183,8 @@ static ig_status publish_form(compile_call *call, const ig_file_part *parts,
     ig_file_part *object = NULL;
     size_t object_count = 0;
     ig_arena *arena = &call->build.arena;
-    ig_emit_object(arena, ig_emit_symbol(arena, call->build.path), parts, count,
-                   &object, &object_count);
+    ig_emit_target target = { ig_emit_symbol(arena, call->build.path), call->is_arm64 };
+    ig_emit_object(arena, &target, parts, count, &object, &object_count);
     return emits_form(call, "shared")
                ? ig_emit_shared(call->context, call->build.path, object, object_count)
                : write_file(call, object, object_count);
@@ -259,26 +260,29 @@ static ig_status publish_header(compile_call *call) {
     return write_file(call, &part, 1);
 }
 
-/* ELF objects, and the few instructions in them, are of the machine that this is. */
-static ig_status check_object(const compile_call *call) {
+/* An ELF object is of one machine, and so are the few instructions in it. */
+static ig_status find_machine(compile_call *call) {
     ig_target_list list;
+    const ig_target *of[IG_FAMILY_GPU + 1] = { NULL };
     IG_TRY(ig_targets_parse(call->context, call->build.options.target, &list));
     for (uint32_t i = 0; i < list.count; i++) {
-        if (list.targets[i]->family == IG_FAMILY_ARM64) {
-            return ig_error_hint(&call->context->diag, IG_UNSUPPORTED, NULL,
-                                 "an artifact runs on both machines",
-                                 "objects are written for x86-64 alone, not for %s",
-                                 list.targets[i]->name);
-        }
+        of[list.targets[i]->family] = list.targets[i];
     }
+    if (of[IG_FAMILY_CPU] && of[IG_FAMILY_ARM64]) {
+        return ig_error_hint(&call->context->diag, IG_UNSUPPORTED, NULL,
+                             "an artifact runs on both machines",
+                             "an object is of one machine, not of %s and %s",
+                             of[IG_FAMILY_CPU]->name, of[IG_FAMILY_ARM64]->name);
+    }
+    call->is_arm64 = of[IG_FAMILY_ARM64] != NULL;
     return IG_OK;
 }
 
-static ig_status check_form(const compile_call *call) {
+static ig_status check_form(compile_call *call) {
     static const char *const forms[] = { "ingot", "object", "header", "shared" };
     for (size_t i = 0; i < IG_COUNT_OF(forms); i++) {
         if (emits_form(call, forms[i])) {
-            return i == 0 ? IG_OK : check_object(call);
+            return i == 0 ? IG_OK : find_machine(call);
         }
     }
     return ig_error_hint(&call->context->diag, IG_INVALID, NULL,

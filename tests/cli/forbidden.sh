@@ -3,32 +3,6 @@
 forbid=$tmp/forbid
 call=(--input 'x=f32[1,4]=-1,2,-3,4')
 mkdir "$tmp/linked"
-cat >"$tmp/linked/main.c" <<'C'
-#include "small.h"
-#include <stdio.h>
-
-int main(void) {
-    char message[200] = "";
-    float x[4] = { -1, 2, -3, 4 };
-    ig_program *program = NULL;
-    ig_session *session = NULL;
-    ig_program_options options = { .size = sizeof options, .message = message,
-                                   .message_size = sizeof message };
-    ig_view in = { .data = x, .dtype = IG_F32, .rank = 2, .dims = { 1, 4 } };
-    ig_view out = { 0 };
-    if (ingot_small_open(&options, &program) ||
-        ig_session_create(program, NULL, &session) ||
-        ingot_small_run(session, &in, &out)) {
-        puts(message);
-        return 1;
-    }
-    const float *y = out.data;
-    printf("%g %g %g %g\n", y[0], y[1], y[2], y[3]);
-    ig_session_destroy(session);
-    ig_program_close(program);
-    return 0;
-}
-C
 
 # The artifact's code is mapped from its file, or from a sealed one in memory.
 runs_forbidden() {
@@ -63,7 +37,7 @@ else
         "forbids code from memory (memfd_create: " \
         "$forbid" memfd -- "$ingot" run "$tmp/shared.ingot" "${call[@]}"
     holds "a program links a model" cc -O1 -Wall -Wextra -Werror -Iinclude \
-        "$tmp/linked/main.c" "$tmp/linked/small.o" -o "$tmp/linked/one" \
+        -I"$tmp/linked" tests/cli/files/linked.c "$tmp/linked/small.o" -o "$tmp/linked/one" \
         -L"$build" -lingot-runtime -Wl,-rpath,"$build"
     check "and runs from its own text" 0 "0 2 0 4" \
         "$forbid" gain memfd -- "$tmp/linked/one"

@@ -13,6 +13,7 @@ A comment on the line before a block changes that:
     <!-- not run: REASON -->      at most one block in ten
     <!-- output: REASON -->       what is printed is not compared
     <!-- help -->                 a list of verbs: each has a --help
+    <!-- root: NAMES : REASON --> tests/install runs it, in a system that has nothing else
 
 tests/docs/pages/PAGE.sh is run by bash in the folder of the page's commands, before them.
 It makes the files that the page names; lines "# OLD => NEW" of it say which words of the
@@ -31,7 +32,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 HERE = ROOT / "tests" / "docs"
 COMMANDS = r"(ingot|igcheck|mpirun|unzip|perf|gdb|for \w+ in|INGOT_\w+=\S+|\./scripts/\S+) "
-MARK = re.compile(r"<!-- (not run|output|help)(?:: (.*?))? -->$")
+MARK = re.compile(r"<!-- (not run|output|help|root)(?:: (.*?))? -->$")
 LACKS = re.compile(r"libnvrtc|mpirun\S*: (command )?not found|perf_event_paranoid|No permission"
                    r"|(perf|gdb): (command )?not found|failed to open perf.data|not supported by"
                    r"|there is no CUDA driver here")
@@ -171,7 +172,8 @@ def main(names):
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
     passed = failed = skipped = unrun = 0
     for path in pages:
-        blocks = [block for block in read_blocks(path) if block.is_command()]
+        blocks = [block for block in read_blocks(path)
+                  if block.is_command() and block.kind != "root"]
         if not blocks or (names and path.stem not in names):
             continue
         with tempfile.TemporaryDirectory() as folder:

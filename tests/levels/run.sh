@@ -10,9 +10,9 @@
 #
 #   INGOT_QUICK        1: one processor alone
 #   INGOT_BUILD        the build folder under test (build/release)
-#   INGOT_ARM64_ROOT   a folder with Debian's packages for arm64 (build/arm64-root), for unit tests:
-#                      mmdebstrap --variant=extract --architectures=arm64 --include=check,libsubunit-dev \
-#                          bookworm build/arm64-root
+#   INGOT_ARM64_ROOT   a folder with Debian's packages for arm64 (build/arm64-root), for unit tests and Python:
+#                      mmdebstrap --variant=extract --architectures=arm64 bookworm build/arm64-root \
+#                          --include=check,libsubunit-dev,python3.11,libpython3.11-dev
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit
 source tests/cli/lib.sh
@@ -119,7 +119,36 @@ if [ -e "$libraries/libcheck_pic.a" ]; then
 else
     skip "unit tests on aarch64" "there is no check for arm64 (INGOT_ARM64_ROOT)"
 fi
-check "objects are for x86-64 alone" 4 "an artifact runs on both" \
-    "$ingot" compile "$tmp/dlrm.onnx" -t cpu-arm64 --emit object -o "$tmp/arm.o"
+
+# The wheel of the runtime for aarch64, which scripts/wheels makes.
+wheel=$(find build/wheels -name '*runtime*aarch64.whl' 2>/dev/null | head -n 1)
+arm_python=$root/usr/bin/python3.11
+if [ -n "$root" ] && [ -n "$wheel" ] && [ -x "$arm_python" ]; then
+    "$ingot" compile "$tmp/relu.ig" -q -t cpu-arm64 -o "$tmp/small.ingot"
+    holds "pip takes the wheel for aarch64" "$python" -m pip install -q --no-deps --no-index \
+        --only-binary=:all: --platform manylinux_2_34_aarch64 --target "$tmp/arm" "$wheel"
+    cat >"$tmp/small.py" <<'PY'
+import array, platform, sys
+import ingot_runtime
+x = memoryview(array.array("f", [-1, 2, -3, 4])).cast("B").cast("f", [1, 4])
+print(platform.machine(), memoryview(ingot_runtime.Program(sys.argv[1])(x)).tolist())
+PY
+    check "which runs an artifact" 0 "aarch64 [[0.0, 2.0, 0.0, 4.0]]" qemu-aarch64 -L "$root" \
+        -E PYTHONPATH="$tmp/arm" "$arm_python" "$tmp/small.py" "$tmp/small.ingot"
+else
+    skip "the wheel for aarch64" "scripts/wheels has made none, or INGOT_ARM64_ROOT has no python3.11"
+fi
+
+check "an object is of one machine" 4 "an object is of one machine, not of cpu:v3 and cpu-arm64:neon" \
+    "$ingot" compile "$tmp/relu.ig" -t cpu:v3,cpu-arm64 --emit object -o "$tmp/small.o"
+"$ingot" compile "$tmp/relu.ig" -q -t cpu-arm64 --emit object -o "$tmp/small.o"
+"$ingot" compile "$tmp/relu.ig" -q -t cpu-arm64 --emit header -o "$tmp/small.h"
+check "a program for aarch64 links a model" 0 "" aarch64-linux-gnu-gcc -O1 -Wall -Wextra -Werror \
+    -Iinclude -I"$tmp" tests/cli/files/linked.c "$tmp/small.o" $arm/libingot-runtime.so -o "$tmp/one"
+check "and runs it" 0 "0 2 0 4" \
+    qemu-aarch64 -L $arm_root -E "LD_LIBRARY_PATH=$PWD/$arm" "$tmp/one"
+check "so does one that opens a library of it" 0 "arm.so: ELF 64-bit LSB shared object, ARM aarch64" \
+    sh -c "CC=aarch64-linux-gnu-gcc '$ingot' compile '$tmp/dlrm.onnx' -q -t cpu-arm64 \
+        --emit shared -o '$tmp/arm.so' && file -b '$tmp/arm.so' | sed 's/^/arm.so: /'"
 check "its assembly" 0 "fmla" "$ingot" dump "$tmp/dlrm.onnx" --stage asm -t cpu-arm64
 finish
