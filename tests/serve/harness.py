@@ -145,6 +145,23 @@ class Server:
         return self.post_json(path, {"inputs": [
             {"name": "x", "datatype": "FP32", "shape": [len(rows), 4], "data": rows}]})
 
+    def load_a_second(self, model, rate=200):
+        """The report of a second of ordinary requests, which another process sends."""
+        said = subprocess.run(
+            [BUILD / "ingot", "load", f"127.0.0.1:{self.http_port}", model, "--json",
+             "--rate", str(rate), "--duration", "1", "-c", "8"], capture_output=True, check=False)
+        report = json.loads(said.stdout)
+        check("ordinary requests are answered",
+              report["good"] + report["unsent"] == report["requests"], report)
+        return report
+
+    def p99_while(self, model, goes_on):
+        """In milliseconds, of the median second, of which there is one at least."""
+        seen = []
+        while goes_on() or not seen:
+            seen.append(self.load_a_second(model)["milliseconds"]["p99"])
+        return sorted(seen)[len(seen) // 2]
+
     def rpc(self, method, request, answer, metadata=()):
         """The answer, or the error, of a call without a stream."""
         with self.channel() as channel:

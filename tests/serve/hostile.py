@@ -3,18 +3,16 @@
 SPDX-License-Identifier: Apache-2.0
 """
 import gzip
-import json
 import os
 import random
 import resource
 import socket
 import struct
-import subprocess
 import sys
 import threading
 import time
 
-from harness import BUILD, RELU, TMP, Server, check, compile_model, finish, skip
+from harness import RELU, TMP, Server, check, compile_model, finish, skip
 
 IS_FULL = os.environ.get("INGOT_FULL") == "1"
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\x04\0\0\0\0\0"
@@ -218,24 +216,15 @@ def sends_noise(server):
 
 
 def time_beside(server, part):
-    """Does it while another process sends ordinary requests; their p99 in ms, of the median
-    second."""
+    """Does it while another process sends ordinary requests; their p99."""
     seen, is_over = [], threading.Event()
-
-    def watch():
-        while not is_over.is_set() or not seen:
-            said = subprocess.run(
-                [BUILD / "ingot", "load", f"127.0.0.1:{server.http_port}", "relu", "--json",
-                 "--rate", "200", "--duration", "1", "-c", "8"], capture_output=True, check=False)
-            report = json.loads(said.stdout)
-            check("ordinary requests are answered", report["good"] + report["unsent"] == report["requests"], report)
-            seen.append(report["milliseconds"]["p99"])
-    watcher = threading.Thread(target=watch)
+    watcher = threading.Thread(target=lambda: seen.append(
+        server.p99_while("relu", lambda: not is_over.is_set())))
     watcher.start()
     part(server)
     is_over.set()
     watcher.join()
-    return sorted(seen)[len(seen) // 2]
+    return seen[0]
 
 
 def main():

@@ -6,8 +6,12 @@ import json
 import os
 import shutil
 import threading
+import time
 
-from harness import (NEGATE, RELU, TMP, Server, check, compile_model, finish, grpc, oip, skip)
+from harness import (NEGATE, PATIENCE, RELU, TMP, Server, check, compile_model, finish, grpc, oip,
+                     skip)
+
+IS_FULL = os.environ.get("INGOT_FULL") == "1"
 
 
 def first(server, version=""):
@@ -119,7 +123,7 @@ def reloads_under_load(server):
         thread.start()
     reload_often(20)
     memory, descriptors = server.memory_kb(), server.descriptors()
-    more = 980 if os.environ.get("INGOT_FULL") == "1" else 80
+    more = 980 if IS_FULL else 80
     reload_often(more)
     is_over.set()
     for thread in threads:
@@ -157,6 +161,39 @@ def compiles_beside(folder):
     check("nothing is left behind", not left, left)
 
 
+def slow_model(layers):
+    """A kernel of its own for each layer: the more, the longer it is compiled."""
+    ports = "".join(f", %w{i}: f32[{4 + i}, {5 + i}]" for i in range(layers))
+    text, last = "", "%x"
+    for i in range(layers):
+        text += f"    %a{i} = matmul {last}, %w{i} : f32[B, {5 + i}]\n"
+        text += f"    %b{i} = tanh %a{i} : f32[B, {5 + i}]\n"
+        last = f"%b{i}"
+    return (f"module @slow {{\n  symbol B {{min = 0}}\n  graph @main(%x: f32[B, 4]{ports}) -> "
+            f'(f32[B, {4 + layers}] "y") {{\n{text}    ret {last}\n  }}\n}}\n')
+
+
+def others_go_on(folder):
+    """A model that takes seconds to compile delays no request of another."""
+    server = Server(folder, "--poll", "1", "--loops", "1")
+    times = iter(range(3))
+    usual = server.p99_while("m", lambda: next(times, None) is not None)
+    (folder / "slow/1").mkdir(parents=True)
+    (folder / "slow/config.json").write_text('{"default_model_filename": "model.ig"}')
+    (folder / "slow/1/model.ig").write_text(slow_model(300 if IS_FULL else 60))
+    end = time.monotonic() + 3 * PATIENCE
+
+    def is_loading():
+        return time.monotonic() < end and server.get("/v2/models/slow/ready")[0] != 200
+    beside = server.p99_while("m", is_loading)
+    check("a slow model is compiled", not is_loading(), row_of(server, 1))
+    # On a machine that does other work too the scheduler's turns come on top.
+    bound = 1.5 * usual + 0.5 if IS_FULL else 4 * usual + 100
+    check("others go on meanwhile", beside <= bound, f"p99 {beside} ms, {usual} ms before")
+    check("an end", server.stop() == 0)
+    shutil.rmtree(folder / "slow")
+
+
 def metrics_add_up(text):
     lines = dict(line.rsplit(" ", 1) for line in text.splitlines() if line[0] != "#")
     return all(float(value) == float(lines[name.replace("_count", "_bucket").replace(
@@ -171,6 +208,7 @@ def main():
     follows_folders(folder)
     loads_on_request(folder)
     compiles_beside(folder)
+    others_go_on(folder)
 
 
 main()
