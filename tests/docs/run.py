@@ -13,7 +13,7 @@ A comment on the line before a block changes that:
     <!-- not run: REASON -->      at most one block in ten
     <!-- output: REASON -->       what is printed is not compared
     <!-- help -->                 a list of verbs: each has a --help
-    <!-- root: NAMES : REASON --> tests/install runs it, in a system that has nothing else
+    <!-- root: NAMES : REASON --> tests/install runs it
 
 tests/docs/pages/PAGE.sh is run by bash in the folder of the page's commands, before them.
 It makes the files that the page names; lines "# OLD => NEW" of it say which words of the

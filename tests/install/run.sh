@@ -36,6 +36,7 @@ make_root() {
     mkdir "$root"
     tar -C "$root" -xf "$roots/$1.tar"
     cp -L /etc/resolv.conf "$root/etc/"
+    echo force-unsafe-io >"$root/etc/dpkg/dpkg.cfg.d/no-sync"
     cp -r "$given" "$root/given"
 }
 
@@ -55,20 +56,31 @@ blocks_for() {
         /./ { wanted = 0 }' README.md
 }
 
+# takes BEGIN WHAT: no longer than is promised, where nothing else is at work.
+takes() {
+    local seconds=$((SECONDS - $1)) load
+    read -r load _ </proc/loadavg
+    if [ "${load%.*}" -ge "$(nproc)" ]; then
+        skip "$2 takes $seconds s" "the machine is busy"
+    else
+        holds "$2 takes $seconds s" [ $seconds -le $MAX_SECONDS ]
+    fi
+}
+
 # follow NAME: README's blocks, each in a root of its own.
 follow() {
-    local number command count begin
-    while read -r number; do
+    local number commands i begin
+    for number in $(blocks_for "$1" | cut -f 1 | uniq); do
         make_root "$1" "README:$number" || return
-        count=0 begin=$SECONDS
-        while IFS=$'\t' read -r _ command; do
-            count=$((count + 1))
-            holds "README:$number on $1: $command" inside /given "$command"
-        done < <(blocks_for "$1" | awk -F '\t' -v number="$number" '$1 == number')
-        holds "README:$number on $1 prints the scores" grep -q '0.5967861' "$tmp/out"
-        holds "README:$number on $1: $count commands" [ $count -le $MAX_COMMANDS ]
-        holds "README:$number on $1: $((SECONDS - begin)) s" [ $((SECONDS - begin)) -le $MAX_SECONDS ]
-    done < <(blocks_for "$1" | cut -f 1 | uniq)
+        mapfile -t commands < <(blocks_for "$1" | sed -n "s/^$number\t//p")
+        holds "README:$number: ${#commands[@]} commands" [ ${#commands[@]} -le $MAX_COMMANDS ]
+        begin=$SECONDS
+        for ((i = 0; i < ${#commands[@]} - 1; i++)); do
+            holds "README:$number on $1: ${commands[i]}" inside /given "${commands[i]}"
+        done
+        check "README:$number on $1: ${commands[i]}" 0 0.5967861 inside /given "${commands[i]}"
+        takes "$begin" "README:$number on $1"
+    done
 }
 
 # build RECIPE: its COPY and RUN, from the folder of the packages.
