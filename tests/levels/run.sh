@@ -151,4 +151,10 @@ check "so does one that opens a library of it" 0 "arm.so: ELF 64-bit LSB shared 
     sh -c "CC=aarch64-linux-gnu-gcc '$ingot' compile '$tmp/dlrm.onnx' -q -t cpu-arm64 \
         --emit shared -o '$tmp/arm.so' && file -b '$tmp/arm.so' | sed 's/^/arm.so: /'"
 check "its assembly" 0 "fmla" "$ingot" dump "$tmp/dlrm.onnx" --stage asm -t cpu-arm64
+mca=$(command -v llvm-mca-19 || command -v llvm-mca)
+if [ -n "$mca" ]; then
+    check "inner loops take no longer than gcc's" 0 "" "$python" tests/levels/throughput.py "$ingot" "$mca"
+else
+    skip "inner loops beside gcc's" "there is no llvm-mca"
+fi
 finish
