@@ -94,6 +94,9 @@ def http_packs(server):
     status, _, _ = server.call("POST", "/v2/models/relu/infer", b"no gzip",
                                {"Content-Encoding": "gzip"})
     check("broken gzip", status == 400, status)
+    status, _, _ = server.call("POST", "/v2/models/relu/infer", gzip.compress(plain) + b"more",
+                               {"Content-Encoding": "gzip"})
+    check("bytes behind a packed body", status == 400, status)
     status, _, _ = server.call("POST", "/v2/models/relu/infer", plain,
                                {"Content-Encoding": "br"})
     check("an encoding that nobody knows", status == 415, status)
