@@ -121,9 +121,9 @@ static void add_piece(cut_text *text, const char *piece, size_t size) {
     }
 }
 
-static void add_number(cut_text *text, const char *format, unsigned number) {
+static void add_number(cut_text *text, const char *format, unsigned value) {
     char digits[32];
-    int length = snprintf(digits, sizeof(digits), format, number);
+    int length = snprintf(digits, sizeof(digits), format, value);
     add_piece(text, digits, (size_t)length);
 }
 

@@ -132,9 +132,9 @@ static void bind_symbols(const binding *b, ig_value *const *args) {
         const ig_type *wanted = b->function->body.args[i]->type;
         for (uint32_t k = 0; k < wanted->rank; k++) {
             ig_symbol *symbol = ig_dim_as_symbol(from, wanted->dims[k]);
-            uint32_t number = symbol ? ig_symbol_index(from, wanted->dims[k]) : 0;
-            if (symbol && ig_dim_same(b->by_symbol[number], IG_DIM_KEEP)) {
-                b->by_symbol[number] = args[i]->type->dims[k];
+            uint32_t index = symbol ? ig_symbol_index(from, wanted->dims[k]) : 0;
+            if (symbol && ig_dim_same(b->by_symbol[index], IG_DIM_KEEP)) {
+                b->by_symbol[index] = args[i]->type->dims[k];
                 guard_range(b, symbol, args[i]->type->dims[k]);
             }
         }

@@ -112,12 +112,12 @@ static void take_taps(sampling *s, uint32_t axis, ig_value *at) {
 /* ---- all axes ---- */
 
 /* Tap `number` in mixed radix: the last axis runs fastest. */
-static tap combine_taps(const sampling *s, uint32_t number) {
+static tap combine_taps(const sampling *s, uint32_t index) {
     ig_expr *e = s->e;
     tap all = { NULL, NULL, NULL };
     uint32_t picks[AXES];
-    for (uint32_t axis = s->axis_count; axis-- > 0; number /= s->tap_count) {
-        picks[axis] = number % s->tap_count;
+    for (uint32_t axis = s->axis_count; axis-- > 0; index /= s->tap_count) {
+        picks[axis] = index % s->tap_count;
     }
     for (uint32_t axis = 0; axis < s->axis_count; axis++) {
         const tap *own = &s->taps[axis][picks[axis]];

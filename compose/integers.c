@@ -350,7 +350,7 @@ bool ig_decompose_conv_integer(ig_expr *e, const ig_op *op, ig_value **results) 
 /* ---- windows ---- */
 
 /* Of each window the element below tap `number`: [N, o…, C]. */
-static ig_value *take_tap(ig_expr *e, const ig_op *op, int64_t number) {
+static ig_value *take_tap(ig_expr *e, const ig_op *op, int64_t index) {
     ig_dim starts[IG_TENSOR_RANK], sizes[IG_TENSOR_RANK];
     int64_t steps[IG_TENSOR_RANK];
     ig_value *x = op->operands[0].value;
@@ -362,10 +362,10 @@ static ig_value *take_tap(ig_expr *e, const ig_op *op, int64_t number) {
         if (d > 0 && d + 1 < rank) {
             int64_t extent = op->attrs[IG_windows_kernel].as.ints[d - 1];
             int64_t dilation = int_at(op, IG_windows_dilations, d - 1);
-            starts[d] = ig_dim_of(number % extent * dilation);
+            starts[d] = ig_dim_of(index % extent * dilation);
             sizes[d] = op->results->type->dims[d];
             steps[d] = int_at(op, IG_windows_strides, d - 1);
-            number /= extent;
+            index /= extent;
         }
     }
     return ig_expr_slices(e, x, starts, sizes, steps);

@@ -388,9 +388,9 @@ static ig_value *repeat_elements(ig_expr *e, ig_value *x, const int64_t *times) 
 }
 
 /* Axis `number` of the op, which is axis `axis` of x. */
-static ig_value *resize_axis(ig_expr *e, const ig_op *op, ig_value *x, uint32_t number,
+static ig_value *resize_axis(ig_expr *e, const ig_op *op, ig_value *x, uint32_t index,
                              uint32_t axis, const axis_plan *plan) {
-    ig_resize_elements c = plan->is_open ? find_elements(e, op, number, plan)
+    ig_resize_elements c = plan->is_open ? find_elements(e, op, index, plan)
                                          : know_elements(e, plan);
     int64_t taps = FEW_TAPS + 1;
     if (c.weights && ig_dim_constant(e->module, c.taps, &taps) && taps <= FEW_TAPS) {

@@ -183,11 +183,11 @@ static void put_node(bytes *graph, const char *op, const char *names) {
 }
 
 /* The same for the nodes of one table: every # in names is its number. */
-static void put_nodes_of(bytes *graph, int number, const char *op, const char *names) {
+static void put_nodes_of(bytes *graph, int index, const char *op, const char *names) {
     char text[512];
     size_t size = 0;
     for (const char *at = names; *at && size < sizeof text - 4; at++) {
-        text[size++] = *at == '#' ? (char)('0' + number) : *at;
+        text[size++] = *at == '#' ? (char)('0' + index) : *at;
     }
     text[size] = '\0';
     put_node(graph, op, text);
@@ -243,14 +243,14 @@ static void put_linear(bytes *graph, const char *layer, const char *from,
 }
 
 /* The body of a bag's Loop: (i, go) -> (go, sum of the rows of bag i). */
-static bytes make_bag_body(int number) {
+static bytes make_bag_body(int index) {
     bytes body = { 0 };
-    put_nodes_of(&body, number, "Gather", "ends_ext_# i -> from");
-    put_nodes_of(&body, number, "Gather", "ends_# i -> to");
-    put_nodes_of(&body, number, "Unsqueeze", "from zero -> from1");
-    put_nodes_of(&body, number, "Unsqueeze", "to zero -> to1");
-    put_nodes_of(&body, number, "Slice", "ids_# from1 to1 zero -> bag");
-    put_nodes_of(&body, number, "Gather", "table_#.weight bag -> rows");
+    put_nodes_of(&body, index, "Gather", "ends_ext_# i -> from");
+    put_nodes_of(&body, index, "Gather", "ends_# i -> to");
+    put_nodes_of(&body, index, "Unsqueeze", "from zero -> from1");
+    put_nodes_of(&body, index, "Unsqueeze", "to zero -> to1");
+    put_nodes_of(&body, index, "Slice", "ids_# from1 to1 zero -> bag");
+    put_nodes_of(&body, index, "Gather", "table_#.weight bag -> rows");
     bytes sum = begin_node("ReduceSum", "rows zero -> sum");
     put_int_attribute(&sum, "keepdims", 0);
     put_message(&body, 1, &sum);
@@ -264,25 +264,25 @@ static bytes make_bag_body(int number) {
 }
 
 /* nn.EmbeddingBag(mode="sum") of one table, as the exporter writes it. */
-static void put_bag(bytes *graph, int number) {
+static void put_bag(bytes *graph, int index) {
     char name[40];
-    snprintf(name, sizeof name, "table_%d.weight", number);
-    put_random(graph, name, 2, (int64_t[]){ tables[number].rows, DIM }, 0.6);
-    put_nodes_of(graph, number, "Shape", "ids_# -> ids_shape_#");
-    put_nodes_of(graph, number, "Gather", "ids_shape_# zero_scalar -> ids_count_#");
-    put_nodes_of(graph, number, "Unsqueeze", "ids_count_# zero -> ids_end_#");
+    snprintf(name, sizeof name, "table_%d.weight", index);
+    put_random(graph, name, 2, (int64_t[]){ tables[index].rows, DIM }, 0.6);
+    put_nodes_of(graph, index, "Shape", "ids_# -> ids_shape_#");
+    put_nodes_of(graph, index, "Gather", "ids_shape_# zero_scalar -> ids_count_#");
+    put_nodes_of(graph, index, "Unsqueeze", "ids_count_# zero -> ids_end_#");
     bytes concat = { 0 };
     char names[80];
-    snprintf(names, sizeof names, "offsets_%d ids_end_%d -> ends_ext_%d", number,
-             number, number);
+    snprintf(names, sizeof names, "offsets_%d ids_end_%d -> ends_ext_%d", index, index,
+             index);
     concat = begin_node("Concat", names);
     put_int_attribute(&concat, "axis", 0);
     put_message(graph, 1, &concat);
-    put_nodes_of(graph, number, "Slice", "ends_ext_# one last zero one -> ends_#");
-    put_nodes_of(graph, number, "Shape", "ends_# -> ends_shape_#");
-    put_nodes_of(graph, number, "Gather", "ends_shape_# zero_scalar -> bags_#");
-    snprintf(names, sizeof names, "bags_%d yes -> sums_%d", number, number);
-    bytes loop = begin_node("Loop", names), body = make_bag_body(number);
+    put_nodes_of(graph, index, "Slice", "ends_ext_# one last zero one -> ends_#");
+    put_nodes_of(graph, index, "Shape", "ends_# -> ends_shape_#");
+    put_nodes_of(graph, index, "Gather", "ends_shape_# zero_scalar -> bags_#");
+    snprintf(names, sizeof names, "bags_%d yes -> sums_%d", index, index);
+    bytes loop = begin_node("Loop", names), body = make_bag_body(index);
     put_graph_attribute(&loop, "body", &body);
     put_message(graph, 1, &loop);
 }
@@ -411,11 +411,11 @@ static void write_dense(const char *folder) {
 }
 
 /* Bags of 0 to `max` ids (always one where only one fits), popular ids more often. */
-static void write_ids(const char *folder, int number) {
+static void write_ids(const char *folder, int index) {
     int64_t ids[BATCH * 16], offsets[BATCH];
     int count = 0;
     char name[24];
-    const table *of = &tables[number];
+    const table *of = &tables[index];
     for (int i = 0; i < BATCH; i++) {
         int wanted = of->max == 1 ? 1 : (int)(uniform() * (of->max + 1));
         offsets[i] = count;
@@ -423,9 +423,9 @@ static void write_ids(const char *folder, int number) {
             ids[count++] = (int64_t)(pow(uniform(), 3) * of->rows);
         }
     }
-    snprintf(name, sizeof name, "ids_%d", number);
+    snprintf(name, sizeof name, "ids_%d", index);
     write_array(folder, name, "<i8", count, 0, ids);
-    snprintf(name, sizeof name, "offsets_%d", number);
+    snprintf(name, sizeof name, "offsets_%d", index);
     write_array(folder, name, "<i8", BATCH, 0, offsets);
     printf("  %-10s %4d rows of %d, %2d ids in %d bags\n", of->name, of->rows, DIM,
            count, BATCH);

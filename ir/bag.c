@@ -4,9 +4,9 @@
 
 #include <assert.h>
 
-static int64_t attr_entry(const ig_op *op, uint32_t slot, uint32_t number,
+static int64_t attr_entry(const ig_op *op, uint32_t slot, uint32_t index,
                           int64_t absent) {
-    return ig_attr_is_set(op, slot) ? op->attrs[slot].as.ints[number] : absent;
+    return ig_attr_is_set(op, slot) ? op->attrs[slot].as.ints[index] : absent;
 }
 
 uint32_t ig_bag_feature_count(const ig_op *op) {
@@ -14,31 +14,31 @@ uint32_t ig_bag_feature_count(const ig_op *op) {
     return op->attrs[IG_bag_operands].count;
 }
 
-static uint32_t operands_of(const ig_op *op, uint32_t number) {
-    int64_t mask = op->attrs[IG_bag_operands].as.ints[number];
-    return (uint32_t)attr_entry(op, IG_bag_tables, number, 1) + 1 +
+static uint32_t operands_of(const ig_op *op, uint32_t index) {
+    int64_t mask = op->attrs[IG_bag_operands].as.ints[index];
+    return (uint32_t)attr_entry(op, IG_bag_tables, index, 1) + 1 +
            (uint32_t)__builtin_popcountll((uint64_t)mask);
 }
 
-ig_bag_feature ig_bag_feature_at(const ig_op *op, uint32_t number) {
-    assert(op->code == IG_OP_bag && number < op->attrs[IG_bag_operands].count &&
+ig_bag_feature ig_bag_feature_at(const ig_op *op, uint32_t index) {
+    assert(op->code == IG_OP_bag && index < op->attrs[IG_bag_operands].count &&
            "no such feature");
     uint32_t at = 0;
-    for (uint32_t i = 0; i < number; i++) {
+    for (uint32_t i = 0; i < index; i++) {
         at += operands_of(op, i);
     }
-    int64_t mask = op->attrs[IG_bag_operands].as.ints[number];
-    uint32_t tables = (uint32_t)attr_entry(op, IG_bag_tables, number, 1);
+    int64_t mask = op->attrs[IG_bag_operands].as.ints[index];
+    uint32_t tables = (uint32_t)attr_entry(op, IG_bag_tables, index, 1);
     ig_bag_feature feature = { .table = at, .tables = tables, .ids = at + tables };
-    feature.operands = operands_of(op, number);
+    feature.operands = operands_of(op, index);
     at += tables + 1;
     feature.begins = mask & IG_BAG_BEGINS ? at++ : 0;
     feature.ends = mask & IG_BAG_ENDS ? at++ : 0;
     feature.weights = mask & IG_BAG_WEIGHTS ? at++ : 0;
-    feature.pool = (ig_pool)op->attrs[IG_bag_pool].as.ints[number];
-    feature.padding = attr_entry(op, IG_bag_padding, number, INT64_MIN);
-    feature.last = (ig_bag_last)attr_entry(op, IG_bag_last, number, IG_LAST_ids);
-    feature.empty = (ig_empty)attr_entry(op, IG_bag_empty, number, IG_EMPTY_zero);
+    feature.pool = (ig_pool)op->attrs[IG_bag_pool].as.ints[index];
+    feature.padding = attr_entry(op, IG_bag_padding, index, INT64_MIN);
+    feature.last = (ig_bag_last)attr_entry(op, IG_bag_last, index, IG_LAST_ids);
+    feature.empty = (ig_empty)attr_entry(op, IG_bag_empty, index, IG_EMPTY_zero);
     return feature;
 }
 

@@ -30,7 +30,7 @@ typedef struct ig_bag_feature {
 #define IG_OFFSETS_first ((ig_offsets_rule)(IG_OFFSETS_slice + 1))
 
 uint32_t ig_bag_feature_count(const ig_op *op);
-ig_bag_feature ig_bag_feature_at(const ig_op *op, uint32_t number);
+ig_bag_feature ig_bag_feature_at(const ig_op *op, uint32_t index);
 /* The one of a bag_ids op, which has no table. */
 ig_bag_feature ig_bag_ids_feature(const ig_op *op);
 /* The bits of an id below the number of its table, where there are several. */

@@ -18,8 +18,8 @@ uint32_t ig_shard_count(const ig_op *op) {
     return is_set ? op->attrs[IG_shard_parts].count / IG_SHARD_NUMBERS : 0;
 }
 
-ig_shard ig_shard_at(const ig_op *op, uint32_t number) {
-    const int64_t *n = op->attrs[IG_shard_parts].as.ints + number * IG_SHARD_NUMBERS;
+ig_shard ig_shard_at(const ig_op *op, uint32_t index) {
+    const int64_t *n = op->attrs[IG_shard_parts].as.ints + index * IG_SHARD_NUMBERS;
     return (ig_shard){ n[0], n[1], n[2], n[3], n[4] };
 }
 

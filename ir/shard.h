@@ -14,7 +14,7 @@ typedef struct ig_shard {
 
 /* How many there are; 0: every rank has the whole table. */
 uint32_t ig_shard_count(const ig_op *op);
-ig_shard ig_shard_at(const ig_op *op, uint32_t number);
+ig_shard ig_shard_at(const ig_op *op, uint32_t index);
 
 /* The name of the weight that the value is, also where it is opened; NULL: it is
  * none. */

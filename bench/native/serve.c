@@ -17,9 +17,9 @@ typedef struct ingot_server {
     size_t sets;
 } ingot_server;
 
-int serve_ingot(void *user, size_t number) {
+int serve_ingot(void *user, size_t index) {
     const ingot_server *server = user;
-    void *const *set = server->addresses[number % server->sets];
+    void *const *set = server->addresses[index % server->sets];
     size_t in = server->in, out = server->out;
     for (size_t i = 0; i < in + out; i++)
         server->views[i].data = set[i];
@@ -37,8 +37,8 @@ typedef struct onnxruntime_server {
     size_t sets;
 } onnxruntime_server;
 
-int serve_onnxruntime(void *user, size_t number) {
+int serve_onnxruntime(void *user, size_t index) {
     const onnxruntime_server *server = user;
-    const void *binding = server->bindings[number % server->sets];
+    const void *binding = server->bindings[index % server->sets];
     return server->run(server->session, NULL, binding) ? LOAD_FAILED : LOAD_GOOD;
 }

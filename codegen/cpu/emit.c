@@ -163,9 +163,9 @@ static void load_arguments(ig_cpu_emitter *e) {
         const ig_value *arg = e->kernel->body.args[i];
         bool is_buffer = arg->type->kind == IG_BUFFER;
         LLVMTypeRef type = is_buffer ? pointer : i64;
-        int64_t number = is_buffer ? buffer_count++ : param_count++;
+        int64_t index = is_buffer ? buffer_count++ : param_count++;
         LLVMValueRef address = ig_cpu_address(
-            e, type, is_buffer ? e->buffers : e->params, l_i64(e->llvm, number));
+            e, type, is_buffer ? e->buffers : e->params, l_i64(e->llvm, index));
         LLVMValueRef load = LLVMBuildLoad2(e->builder, type, address, L_UNNAMED);
         ig_cpu_mark_invariant(e, load);
         ig_cpu_set(e, arg, load);

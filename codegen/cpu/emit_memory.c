@@ -132,27 +132,27 @@ ig_status ig_cpu_emit_scratch(ig_cpu_emitter *e, const ig_op *op) {
 
 /* The number of argument `value` among the buffers, or among the params; -1: none. */
 static int64_t argument_number(const ig_cpu_emitter *e, const ig_value *value) {
-    int64_t number = 0;
+    int64_t index = 0;
     for (uint32_t i = 0; i < e->kernel->body.arg_count; i++) {
         const ig_value *arg = e->kernel->body.args[i];
         if (arg == value) {
-            return number;
+            return index;
         }
-        number += (arg->type->kind == IG_BUFFER) == (value->type->kind == IG_BUFFER);
+        index += (arg->type->kind == IG_BUFFER) == (value->type->kind == IG_BUFFER);
     }
     return -1;
 }
 
 /* Element number(operand 0) + operand 1 of `array`. */
 static ig_status load_argument(ig_cpu_emitter *e, const ig_op *op, LLVMValueRef array) {
-    int64_t number = argument_number(e, op->operands[0].value);
-    if (number < 0) {
+    int64_t argument = argument_number(e, op->operands[0].value);
+    if (argument < 0) {
         return ig_cpu_fail(e, IG_INTERNAL, op,
                            "operand 0 is not an argument of the kernel");
     }
     LLVMTypeRef type = ig_cpu_type(e, op->results[0].type);
     LLVMValueRef index = LLVMBuildAdd(e->builder, ig_cpu_operand(e, op, 1),
-                                      l_i64(e->llvm, number), L_UNNAMED);
+                                      l_i64(e->llvm, argument), L_UNNAMED);
     LLVMValueRef load = LLVMBuildLoad2(
         e->builder, type, ig_cpu_address(e, type, array, index), L_UNNAMED);
     ig_cpu_mark_invariant(e, load);

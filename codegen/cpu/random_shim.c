@@ -10,7 +10,7 @@
 uint32_t arc4random(void);
 
 uint32_t arc4random(void) {
-    uint32_t number = 0;
-    (void)!getrandom(&number, sizeof number, 0);
-    return number;
+    uint32_t bits = 0;
+    (void)!getrandom(&bits, sizeof bits, 0);
+    return bits;
 }

@@ -258,7 +258,7 @@ static ig_status print_arguments(ig_cuda_emitter *e) {
         const ig_value *arg = e->kernel->body.args[i];
         bool is_buffer = arg->type->kind == IG_BUFFER;
         const char *type = ig_cuda_type(arg->type);
-        uint32_t number = is_buffer ? buffer++ : param++;
+        uint32_t index = is_buffer ? buffer++ : param++;
         if (!type) {
             return ig_error(&e->kernel->module->context->diag, IG_UNSUPPORTED, NULL,
                             "kernel '%s': CUDA C++ has no type for argument %u",
@@ -269,9 +269,9 @@ static ig_status print_arguments(ig_cuda_emitter *e) {
         }
         ig_cuda_declare(e, arg);
         if (is_buffer) {
-            ig_put(e->out, "(%s)buffers[%u];\n", type, number);
+            ig_put(e->out, "(%s)buffers[%u];\n", type, index);
         } else {
-            ig_put(e->out, "params[%u];\n", number);
+            ig_put(e->out, "params[%u];\n", index);
         }
     }
     return IG_OK;

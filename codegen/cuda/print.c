@@ -193,12 +193,12 @@ ig_status ig_cuda_print_shared(ig_cuda_emitter *e, const ig_op *op) {
 /* ---- arrays of arguments ---- */
 
 static uint32_t argument_number(const ig_cuda_emitter *e, const ig_value *value) {
-    uint32_t number = 0;
+    uint32_t index = 0;
     for (uint32_t i = 0; e->kernel->body.args[i] != value; i++) {
         const ig_type *type = e->kernel->body.args[i]->type;
-        number += (type->kind == IG_BUFFER) == (value->type->kind == IG_BUFFER);
+        index += (type->kind == IG_BUFFER) == (value->type->kind == IG_BUFFER);
     }
-    return number;
+    return index;
 }
 
 static ig_status print_argument(ig_cuda_emitter *e, const ig_op *op,

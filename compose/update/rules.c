@@ -40,10 +40,10 @@ ig_optimizer ig_optimizer_of(ig_update_rule rule) {
                            .eta = 1e-3 };
 }
 
-ig_update_state_shape ig_optimizer_state(const ig_optimizer *how, uint32_t number) {
-    assert(number < IG_UPDATE_STATES && "a rule has two states");
+ig_update_state_shape ig_optimizer_state(const ig_optimizer *how, uint32_t index) {
+    assert(index < IG_UPDATE_STATES && "a rule has two states");
     bool is_plain = how->rule == IG_UPDATE_sgd && how->momentum == 0;
-    return is_plain ? IG_STATE_none : rules[how->rule].states[number];
+    return is_plain ? IG_STATE_none : rules[how->rule].states[index];
 }
 
 /* ---- parts of formulas ---- */

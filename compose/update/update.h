@@ -47,7 +47,7 @@ const char *ig_update_rule_name(ig_update_rule rule);
 /* The rule's own defaults: those of FBGEMM for tables' rules, and of torch.optim. */
 ig_optimizer ig_optimizer_of(ig_update_rule rule);
 /* State `number` (0 or 1) of a weight that changes so. */
-ig_update_state_shape ig_optimizer_state(const ig_optimizer *how, uint32_t number);
+ig_update_state_shape ig_optimizer_state(const ig_optimizer *how, uint32_t index);
 
 /* A weight before its step, and after it when ig_compose_update has been called. */
 typedef struct ig_update {

@@ -52,12 +52,12 @@ typedef struct object {
     ig_writer names; /* of sections */
 } object;
 
-static void add_section(object *o, int number, const char *name, Elf64_Shdr facts) {
-    assert(number > 0 && number < SECTION_COUNT && "section 0 is ELF's own");
-    assert(o->sections[number].sh_name == 0 && "a section is added once");
+static void add_section(object *o, int index, const char *name, Elf64_Shdr facts) {
+    assert(index > 0 && index < SECTION_COUNT && "section 0 is ELF's own");
+    assert(o->sections[index].sh_name == 0 && "a section is added once");
     facts.sh_name = (Elf64_Word)o->names.size;
     ig_put_bytes(&o->names, name, strlen(name) + 1);
-    o->sections[number] = facts;
+    o->sections[index] = facts;
 }
 
 /* Appends a table to the tail and gives its position. */

@@ -44,9 +44,9 @@ static uint32_t kernel_number(plan *p, const char *kernel) {
 }
 
 const char *ig_plan_kernel_name(const ig_artifact_writer *w, const ig_plan_level *level,
-                                uint32_t number) {
-    assert(number < w->kernels.count && "the plan has no such kernel");
-    const char *name = w->strings.data + w->kernels.items[number].offset;
+                                uint32_t index) {
+    assert(index < w->kernels.count && "the plan has no such kernel");
+    const char *name = w->strings.data + w->kernels.items[index].offset;
     return ig_module_graph(level->graph->module, name) ? name : NULL;
 }
 
@@ -138,7 +138,7 @@ static uint32_t row_stride(plan *p, const ig_part *part) {
 /* Operand number `index` of a step, and how long its buffer lives. */
 static void add_operand(plan *p, const ig_value *value, ig_dim element, const ig_op *op,
                         uint32_t index) {
-    uint32_t number = (uint32_t)p->w->steps.count;
+    uint32_t step_index = (uint32_t)p->w->steps.count;
     ig_part part = ig_part_of(p->module, value);
     ig_dim offset = ig_dim_add(p->module, part.offset, element);
     ig_dtype dtype = (ig_dtype)part.root->type->dtype;
@@ -155,8 +155,8 @@ static void add_operand(plan *p, const ig_value *value, ig_dim element, const ig
     }
     assert(operand.buffer < p->w->buffers.count && "numbers of buffers are dense");
     ig_plan_buffer *buffer = &p->w->buffers.items[operand.buffer];
-    buffer->first = buffer->first == UINT32_MAX ? number : buffer->first;
-    buffer->last = number;
+    buffer->first = buffer->first == UINT32_MAX ? step_index : buffer->first;
+    buffer->last = step_index;
     IG_PUSH(p->w->arena, &p->w->operands, operand);
 }
 
@@ -347,24 +347,24 @@ static uint32_t add_body(plan *p, const ig_op *const *at, uint32_t body) {
 }
 
 static void add_if(plan *p, const ig_op *const *at) {
-    size_t number = p->w->steps.count;
+    size_t index = p->w->steps.count;
     ig_plan_step step = new_step(p, IG_STEP_if, "if", at[0]);
     add_operands(p, at[0], &step);
     push_step(p, &step);
     uint32_t then = add_body(p, at, 0), other = add_body(p, at, 1);
-    p->w->steps.items[number].body_count = then;
-    p->w->steps.items[number].else_count = other;
+    p->w->steps.items[index].body_count = then;
+    p->w->steps.items[index].else_count = other;
 }
 
 static void add_loop(plan *p, const ig_op *const *at) {
-    uint32_t number = (uint32_t)p->w->steps.count;
+    uint32_t step_index = (uint32_t)p->w->steps.count;
     uint32_t index = ig_symbol_index(p->module, at[0]->attrs[IG_loop_trip].as.dim);
     ig_plan_step step = new_step(p, IG_STEP_loop, "loop", at[0]);
     step.symbol = ig_plan_build_symbol(p, index);
     add_operands(p, at[0], &step);
     push_step(p, &step);
     uint32_t count = add_body(p, at, 0);
-    p->w->steps.items[number].body_count = count;
+    p->w->steps.items[step_index].body_count = count;
 }
 
 /* The opened weights that the body reads. */
@@ -385,18 +385,18 @@ static void add_prepared_from(plan *p, const ig_op *prepare, ig_plan_step *step)
 }
 
 static void add_prepare(plan *p, const ig_op *const *at) {
-    size_t number = p->w->steps.count;
+    size_t index = p->w->steps.count;
     ig_plan_step step = new_step(p, IG_STEP_prepare, "prepare", at[0]);
     add_prepared_from(p, at[0], &step);
     push_step(p, &step);
     uint32_t count = add_body(p, at, 0);
-    p->w->steps.items[number].body_count = count;
+    p->w->steps.items[index].body_count = count;
 }
 
 static void add_rows(plan *p, const ig_op *const *at) {
     assert(ig_dim_is(p->rows, 0) && "rows do not nest");
     const ig_op *op = at[0];
-    uint32_t number = (uint32_t)p->w->steps.count;
+    uint32_t step_index = (uint32_t)p->w->steps.count;
     uint32_t index = ig_symbol_index(p->module, op->attrs[IG_rows_symbol].as.dim);
     int64_t block = ig_attr_int(op, IG_rows_block, 1);
     ig_plan_step step = new_step(p, IG_STEP_rows, "rows", op);
@@ -408,7 +408,7 @@ static void add_rows(plan *p, const ig_op *const *at) {
     p->rows = op->attrs[IG_rows_symbol].as.dim;
     uint32_t count = add_body(p, at, 0);
     p->rows = ig_dim_of(0);
-    p->w->steps.items[number].body_count = count;
+    p->w->steps.items[step_index].body_count = count;
 }
 
 /* Does the buffer live from the body's first step to its last?
@@ -426,10 +426,10 @@ static bool lives_throughout(const ig_plan_step *step, const ig_plan_buffer *buf
 /* Inner bodies come after outer ones, so walking backwards widens lives from the
  * inside out. */
 static void widen_lives(plan *p) {
-    for (size_t number = p->w->steps.count; number-- > 0;) {
-        const ig_plan_step *step = &p->w->steps.items[number];
+    for (size_t index = p->w->steps.count; index-- > 0;) {
+        const ig_plan_step *step = &p->w->steps.items[index];
         bool repeats = step->kind == IG_STEP_loop || step->kind == IG_STEP_rows;
-        uint32_t first = (uint32_t)number, last = first + step->body_count;
+        uint32_t first = (uint32_t)index, last = first + step->body_count;
         assert(last < p->w->steps.count && "a body's steps follow its own");
         for (size_t i = 0; repeats && i < p->w->buffers.count; i++) {
             ig_plan_buffer *buffer = &p->w->buffers.items[i];

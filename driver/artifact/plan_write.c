@@ -32,10 +32,10 @@ static uint32_t add_symbol(plan *p, uint32_t index, ig_plan_symbol record) {
     record.min = symbol->min;
     record.max = symbol->max;
     record.multiple = symbol->multiple;
-    uint32_t number = (uint32_t)p->w->symbols.count;
-    ig_map_set_id(&p->symbol_of, index, (void *)(uintptr_t)(number + 1));
+    uint32_t entry = (uint32_t)p->w->symbols.count;
+    ig_map_set_id(&p->symbol_of, index, (void *)(uintptr_t)(entry + 1));
     IG_PUSH(p->w->arena, &p->w->symbols, record);
-    return number;
+    return entry;
 }
 
 static void add_input_symbols(plan *p) {
@@ -114,16 +114,16 @@ static uint32_t add_buffer(plan *p, const ig_value *root, ig_plan_buffer record)
     record.dtype = ig_dtypes[dtype].onnx;
     record.first = UINT32_MAX;
     record.offset = -1;
-    uint32_t number = (uint32_t)p->w->buffers.count;
+    uint32_t index = (uint32_t)p->w->buffers.count;
     IG_PUSH(p->w->arena, &p->w->buffers, record);
-    ig_map_set_id(&p->buffer_of, IG_MAP_PTR(root), (void *)(uintptr_t)(number + 1));
-    return number;
+    ig_map_set_id(&p->buffer_of, IG_MAP_PTR(root), (void *)(uintptr_t)(index + 1));
+    return index;
 }
 
 uint32_t ig_plan_build_buffer(plan *p, const ig_value *root) {
-    uintptr_t number = (uintptr_t)ig_map_get_id(&p->buffer_of, IG_MAP_PTR(root));
-    assert(number && "every root has a buffer");
-    return (uint32_t)number - 1;
+    uintptr_t index = (uintptr_t)ig_map_get_id(&p->buffer_of, IG_MAP_PTR(root));
+    assert(index && "every root has a buffer");
+    return (uint32_t)index - 1;
 }
 
 static void add_inputs(plan *p) {
@@ -142,9 +142,8 @@ typedef struct lateness {
 static void note_late(void *user, uint32_t symbol) {
     lateness *l = user;
     bool is_defined = ig_symbol_is_defined(ig_symbol_at(l->p->module, symbol));
-    uintptr_t number = (uintptr_t)ig_map_get_id(&l->p->symbol_of, symbol);
-    bool is_input = number &&
-                    l->p->w->symbols.items[number - 1].kind == IG_SYMBOL_INPUT;
+    uintptr_t index = (uintptr_t)ig_map_get_id(&l->p->symbol_of, symbol);
+    bool is_input = index && l->p->w->symbols.items[index - 1].kind == IG_SYMBOL_INPUT;
     l->is_late = l->is_late || (!is_defined && !is_input);
 }
 
@@ -201,10 +200,10 @@ static uint32_t file_of(plan *p, const char *path, ig_status *status) {
                             .bytes = map.size,
                             .mtime_ns = map.mtime_ns };
     ig_file_map_close(&map);
-    uint32_t number = (uint32_t)p->w->files.count;
+    uint32_t index = (uint32_t)p->w->files.count;
     IG_PUSH(p->w->arena, &p->w->files, record);
-    ig_map_set(&p->file_of, ig_str_of(path), (void *)(uintptr_t)(number + 1));
-    return number;
+    ig_map_set(&p->file_of, ig_str_of(path), (void *)(uintptr_t)(index + 1));
+    return index;
 }
 
 static ig_status add_constant(plan *p, const ig_weight *weight, uint32_t *out_number) {
@@ -238,10 +237,10 @@ static ig_status add_weight(plan *p, const ig_op *op) {
     const ig_weight *weight = ig_module_weight(p->module,
                                                ig_attr_str(op, IG_weight_name));
     assert(weight && "verified");
-    uint32_t number = 0;
-    IG_TRY(add_constant(p, weight, &number));
+    uint32_t index = 0;
+    IG_TRY(add_constant(p, weight, &index));
     add_buffer(p, op->results,
-               (ig_plan_buffer){ .space = IG_SPACE_CONSTANT, .index = number });
+               (ig_plan_buffer){ .space = IG_SPACE_CONSTANT, .index = index });
     return IG_OK;
 }
 
@@ -470,9 +469,9 @@ static ig_status check_late_symbols(plan *p) {
         }
     }
     for (uint32_t i = 0; i < ig_symbol_count(p->module); i++) {
-        uintptr_t number = (uintptr_t)ig_map_get_id(&p->symbol_of, i);
-        if (number && p->w->symbols.items[number - 1].kind == IG_SYMBOL_LATE &&
-            !is_set[number - 1]) {
+        uintptr_t index = (uintptr_t)ig_map_get_id(&p->symbol_of, i);
+        if (index && p->w->symbols.items[index - 1].kind == IG_SYMBOL_LATE &&
+            !is_set[index - 1]) {
             return ig_error(&p->module->context->diag, IG_INTERNAL, NULL,
                             "nothing in the plan sets the extent '%s'",
                             ig_symbol_at(p->module, i)->name);

@@ -33,6 +33,6 @@ ig_status ig_plan_write(ig_artifact_writer *w, const ig_plan_input *input);
 
 /* Name of kernel number `number` for level `level`, or NULL when it is another's. */
 const char *ig_plan_kernel_name(const ig_artifact_writer *w, const ig_plan_level *level,
-                                uint32_t number);
+                                uint32_t index);
 
 #endif

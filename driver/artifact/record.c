@@ -116,12 +116,12 @@ shard_record *shard_record_begin(ig_module *module, ig_value *const *tables,
 /* ---- the rank's part ---- */
 
 static void add_part(shard_record *record, ig_arena *arena, shard_held *table,
-                     const ig_divided *divided, uint32_t number) {
-    const ig_shard_part *part = &divided->parts[number];
+                     const ig_divided *divided, uint32_t index) {
+    const ig_shard_part *part = &divided->parts[index];
     bool is_all = part->own == divided->rows && part->columns == table->dim;
     const char *name = is_all ? table->weight->name
                               : ig_arena_printf(arena, "%s.%u", table->weight->name,
-                                                number);
+                                                index);
     for (uint32_t i = 0; i < part->count; i++) {
         if (part->ranks[i] == record->rank) {
             shard_piece piece = { .constant = name,

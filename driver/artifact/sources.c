@@ -107,26 +107,26 @@ static void put_text(sources *s, const char *key, const char *text) {
     }
 }
 
-static void put_number(sources *s, const char *key, uint32_t number) {
-    if (number) {
-        ig_put(&s->out, "\"%s\": %u, ", key, number);
+static void put_number(sources *s, const char *key, uint32_t index) {
+    if (index) {
+        ig_put(&s->out, "\"%s\": %u, ", key, index);
     }
 }
 
-static void put_node(sources *s, uint32_t number) {
+static void put_node(sources *s, uint32_t index) {
     static const char *const fates[] = { [FATE_REMOVED] = "removed",
                                          [FATE_FOLDED] = "folded",
                                          [FATE_VIEW] = "view",
                                          [FATE_STEP] = "step" };
-    const ig_location *where = &s->module->locations.items[s->nodes.items[number]];
-    ig_put(&s->out, "%s\n  {", number ? "," : "");
+    const ig_location *where = &s->module->locations.items[s->nodes.items[index]];
+    ig_put(&s->out, "%s\n  {", index ? "," : "");
     put_text(s, "name", where->node);
     put_text(s, "op", where->op);
     put_text(s, "graph", where->graph);
     put_text(s, "scope", where->scope);
     put_number(s, "number", where->number);
     put_number(s, "line", where->line);
-    ig_put(&s->out, "\"fate\": \"%s\"}", fates[s->fates[number]]);
+    ig_put(&s->out, "\"fate\": \"%s\"}", fates[s->fates[index]]);
 }
 
 static int compare_numbers(const void *a, const void *b) {

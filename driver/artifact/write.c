@@ -87,8 +87,8 @@ ig_hash128 ig_artifact_hash_parts(const ig_file_part *parts, size_t count) {
 /* ---- texts and expressions ---- */
 
 /* Numbers in maps are kept as number + 1, because NULL means absent. */
-static void *to_entry(size_t number) {
-    return (void *)(uintptr_t)(number + 1);
+static void *to_entry(size_t index) {
+    return (void *)(uintptr_t)(index + 1);
 }
 
 static bool from_entry(const void *entry, size_t *out_number) {
@@ -116,17 +116,17 @@ uint32_t ig_artifact_expr(ig_artifact_writer *writer, const ig_plan_code *code,
                           uint32_t count) {
     assert(count > 0 && "an expression has code");
     ig_str key = { (const char *)code, count * sizeof *code };
-    size_t number;
-    if (!from_entry(ig_map_get(&writer->expr_of, key), &number)) {
-        number = writer->exprs.count;
+    size_t index;
+    if (!from_entry(ig_map_get(&writer->expr_of, key), &index)) {
+        index = writer->exprs.count;
         IG_PUSH(writer->arena, &writer->exprs,
                 (ig_plan_range){ (uint32_t)writer->codes.count, count });
         for (uint32_t i = 0; i < count; i++) {
             IG_PUSH(writer->arena, &writer->codes, code[i]);
         }
-        ig_map_set(&writer->expr_of, key, to_entry(number));
+        ig_map_set(&writer->expr_of, key, to_entry(index));
     }
-    return (uint32_t)number;
+    return (uint32_t)index;
 }
 
 uint32_t ig_artifact_int(ig_artifact_writer *writer, int64_t value) {
@@ -183,10 +183,10 @@ static uint64_t place_bytes(ig_artifact_writer *writer, const void *data, uint64
                             const ig_hash128 *hash) {
     ig_artifact_weights *weights = writer->weights;
     ig_str key = { (const char *)hash->bytes, sizeof hash->bytes };
-    size_t number;
-    if (from_entry(ig_map_get(&weights->known, key), &number) &&
-        weights->spans.items[number].size == size) {
-        return weights->spans.items[number].offset;
+    size_t index;
+    if (from_entry(ig_map_get(&weights->known, key), &index) &&
+        weights->spans.items[index].size == size) {
+        return weights->spans.items[index].offset;
     }
     key.data = ig_arena_copy(writer->arena, key.data, key.size);
     ig_map_set(&weights->known, key, to_entry(weights->spans.count));

@@ -249,21 +249,21 @@ static bool listen_to(child *c) {
 
 ig_status ig_isolate_explain(ig_context *context, int wait_status) {
     ig_diag *diag = &context->diag;
-    int number = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
-    if (number == SIGBUS) {
+    int signo = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
+    if (signo == SIGBUS) {
         return ig_error_hint(diag, IG_IO, NULL, "replace files by renaming",
                              "a file was cut short while the isolated process read it");
     }
-    if (number == SIGSYS) {
+    if (signo == SIGSYS) {
         return ig_error_hint(diag, IG_INTERNAL, NULL,
                              "do not trust this model; please report it",
                              "the isolated process was stopped by the filter of system "
                              "calls");
     }
-    if (number) {
+    if (signo) {
         return ig_error_hint(diag, IG_INTERNAL, NULL, "please report the model",
-                             "the isolated process died of signal %d (%s)", number,
-                             strsignal(number));
+                             "the isolated process died of signal %d (%s)", signo,
+                             strsignal(signo));
     }
     return ig_error_hint(diag, IG_INTERNAL, NULL, "please report the model",
                          "the isolated process ended with status %d and no result",

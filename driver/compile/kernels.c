@@ -196,14 +196,14 @@ static ig_status do_job(worker *w, ig_kernel_job *job) {
 __attribute__((noinline)) static ig_status take_jobs(worker *w) {
     ig_compile_team *team = w->team;
     while (!atomic_load(&team->has_failed)) {
-        size_t number = atomic_fetch_add(&team->next, 1);
-        if (number >= team->job_count) {
+        size_t index = atomic_fetch_add(&team->next, 1);
+        if (index >= team->job_count) {
             break;
         }
         if (atomic_load(&team->context->cancelled)) {
             return IG_CANCELLED;
         }
-        IG_TRY(do_job(w, &team->jobs[number]));
+        IG_TRY(do_job(w, &team->jobs[index]));
         size_t done = atomic_fetch_add(&team->done, 1) + 1;
         if (w->context == team->context) {
             ig_context_progress(team->context, "kernels", done, team->job_count);

@@ -50,11 +50,11 @@ typedef struct pipeline {
     bool is_stopped;
 } pipeline;
 
-static void after_pass(void *user, const char *pass, uint32_t number,
+static void after_pass(void *user, const char *pass, uint32_t index,
                        const ig_module *module) {
     pipeline *p = user;
     if (p->lowered->watch) {
-        p->lowered->watch(p->lowered->watch_user, pass, number, module);
+        p->lowered->watch(p->lowered->watch_user, pass, index, module);
     }
     if (p->stop_after && strcmp(p->stop_after, pass) == 0) {
         p->is_stopped = true;
@@ -64,7 +64,7 @@ static void after_pass(void *user, const char *pass, uint32_t number,
         ig_arena_init(&p->text, &module->context->budget);
         ig_writer_init(&out, &p->text);
         ig_print_module(module, &out);
-        p->options->after_pass(p->options->after_pass_user, pass, number,
+        p->options->after_pass(p->options->after_pass_user, pass, index,
                                ig_writer_str(&out).data);
         ig_arena_fini(&p->text);
     }

@@ -50,7 +50,7 @@ static uint64_t hash_of(const ig_module *module) {
     return hash;
 }
 
-static void keep_state(void *user, const char *pass, uint32_t number,
+static void keep_state(void *user, const char *pass, uint32_t index,
                        const ig_module *module) {
     bisection *b = user;
     const ig_graph *entry = ig_entry_of(module);
@@ -60,7 +60,7 @@ static void keep_state(void *user, const char *pass, uint32_t number,
         return;
     }
     b->hash = hash;
-    IG_PUSH(&b->arena, &b->states, (pass_state){ .pass = pass, .number = number });
+    IG_PUSH(&b->arena, &b->states, (pass_state){ .pass = pass, .number = index });
     if (!is_plan) {
         b->states.items[b->states.count - 1].module = ig_module_clone(module);
     }

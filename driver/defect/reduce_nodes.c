@@ -143,11 +143,11 @@ static void reduce_to_near(reduction *r, numbers *list) {
 /* ---- parts ---- */
 
 /* Part `number` of `parts` of the list: alone, or all the others. */
-static void keep_part(reduction *r, const numbers *list, size_t number, size_t parts,
+static void keep_part(reduction *r, const numbers *list, size_t index, size_t parts,
                       bool is_alone) {
     memset(r->fates, IG_ONNX_GONE, r->node_count);
     for (size_t i = 0; i < list->count; i++) {
-        bool is_in = i * parts / list->count == number;
+        bool is_in = i * parts / list->count == index;
         r->fates[list->items[i]] = is_in == is_alone ? IG_ONNX_KEPT : IG_ONNX_GONE;
     }
 }

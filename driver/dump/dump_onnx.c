@@ -198,10 +198,10 @@ static void put_attribute(onnx_dump *d, const ig_op *op, uint32_t slot,
 
 static void put_block(onnx_dump *d, const ig_block *block, ig_writer *graph);
 
-static void put_body(onnx_dump *d, const ig_block *body, uint32_t number,
+static void put_body(onnx_dump *d, const ig_block *body, uint32_t index,
                      ig_writer *node) {
     ig_writer out = open_message(d), graph = open_message(d);
-    const char *name = ig_arena_printf(d->arena, "body_%u", number);
+    const char *name = ig_arena_printf(d->arena, "body_%u", index);
     put_text(&graph, GRAPH_NAME, name);
     for (uint32_t i = 0; i < body->arg_count; i++) {
         put_value(d, &graph, GRAPH_INPUT, name_of(d, body->args[i]),

@@ -46,8 +46,8 @@ static void put_limits(ig_writer *out, const ig_limits *limits) {
     }
 }
 
-static void put_row(ig_writer *out, size_t number, const char *name, const char *help) {
-    ig_put(out, "%s\n  {\"name\": ", number ? "," : "");
+static void put_row(ig_writer *out, size_t index, const char *name, const char *help) {
+    ig_put(out, "%s\n  {\"name\": ", index ? "," : "");
     ig_put_json_string(out, ig_str_of(name));
     ig_put(out, ", \"help\": ");
     ig_put_json_string(out, ig_str_of(help));

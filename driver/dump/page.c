@@ -67,11 +67,11 @@ static ig_status find_stage(const page_call *call, const page_stage **out) {
 /* ---- states ---- */
 
 /* Of the first target alone: its module is the only one so far. */
-static void add_state(void *user, const char *pass, uint32_t number,
+static void add_state(void *user, const char *pass, uint32_t index,
                       const ig_module *module) {
     page_call *call = user;
     if (call->lowered.count == 1) {
-        ig_states_add(call->states, pass, number, module, call->stages);
+        ig_states_add(call->states, pass, index, module, call->stages);
     }
 }
 
@@ -98,10 +98,10 @@ static void put_text(const ig_json *step, const char *key, ig_writer *out) {
     ig_put_json_string(out, ig_str_of(ig_json_text(ig_json_get(step, key))));
 }
 
-static void put_step(const ig_json *step, int64_t number, ig_writer *out) {
+static void put_step(const ig_json *step, int64_t index, ig_writer *out) {
     static const char *const numbers[] = { "seconds", "p95_seconds", "flops",
                                            "bytes",   "lines",       "limit_seconds" };
-    ig_put(out, "{\"step\": %lld", (long long)number);
+    ig_put(out, "{\"step\": %lld", (long long)index);
     put_text(step, "name", out);
     put_text(step, "kind", out);
     put_text(step, "bound", out);
@@ -128,10 +128,10 @@ static ig_status put_profile(page_call *call) {
     }
     ig_put(&call->data, ",\n\"profile\": [");
     for (size_t i = 0; i < ig_json_count(steps); i++) {
-        int64_t number = (int64_t)i;
-        (void)ig_json_int(ig_json_get(&steps->as.list.items[i], "step"), &number);
+        int64_t index = (int64_t)i;
+        (void)ig_json_int(ig_json_get(&steps->as.list.items[i], "step"), &index);
         ig_put(&call->data, "%s", i ? ",\n" : "");
-        put_step(&steps->as.list.items[i], number, &call->data);
+        put_step(&steps->as.list.items[i], index, &call->data);
     }
     ig_put_char(&call->data, ']');
     return IG_OK;

@@ -211,7 +211,7 @@ static void put_graph(ig_states *states, const ig_graph *graph, ig_writer *out) 
     ig_put(out, "]}");
 }
 
-void ig_states_add(ig_states *states, const char *pass, uint32_t number,
+void ig_states_add(ig_states *states, const char *pass, uint32_t index,
                    const ig_module *module, uint32_t stages) {
     ig_writer graphs;
     const char *comma = "";
@@ -230,7 +230,7 @@ void ig_states_add(ig_states *states, const char *pass, uint32_t number,
     if (!is_same) {
         ig_put(&states->states, "%s{\"pass\": ", states->state_count++ ? ",\n" : "");
         ig_put_json_string(&states->states, ig_str_of(pass));
-        ig_put(&states->states, ", \"number\": %u, \"graphs\": [", number);
+        ig_put(&states->states, ", \"number\": %u, \"graphs\": [", index);
         ig_put_str(&states->states, now);
         ig_put(&states->states, "]}");
         states->last = now;

@@ -26,7 +26,7 @@ typedef struct ig_states ig_states;
 /* The caller's arena holds all of it. */
 ig_states *ig_states_create(ig_arena *arena);
 /* Adds the graphs of these stages as they are now, unless nothing changed since. */
-void ig_states_add(ig_states *states, const char *pass, uint32_t number,
+void ig_states_add(ig_states *states, const char *pass, uint32_t index,
                    const ig_module *module, uint32_t stages);
 /* Writes the members of the object, without its braces.  `module`: the last added. */
 void ig_states_write(const ig_states *states, const ig_module *module, ig_writer *out);

@@ -173,9 +173,9 @@ static ig_status read_arguments(import_call *call, ig_torchscript_argument **out
 
 /* Number of the input of that name, or of that number. */
 static uint32_t leaf_of(const ig_graph *graph, const char *name) {
-    int64_t number;
-    if (ig_str_to_i64(ig_str_of(name), &number) && number >= 0) {
-        return (uint32_t)number;
+    int64_t index;
+    if (ig_str_to_i64(ig_str_of(name), &index) && index >= 0) {
+        return (uint32_t)index;
     }
     uint32_t i = 0;
     while (i < graph->body.arg_count && (!graph->arg_names || !graph->arg_names[i] ||

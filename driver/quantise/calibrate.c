@@ -140,9 +140,9 @@ static void count_values(ig_quant_activation *a, const ig_argument *from,
     }
 }
 
-static void see_activation(const calibration *c, size_t number) {
-    ig_quant_activation *a = &c->q->plan.activations.items[number];
-    const ig_argument *from = &c->runner->outputs[c->q->output_count + number];
+static void see_activation(const calibration *c, size_t index) {
+    ig_quant_activation *a = &c->q->plan.activations.items[index];
+    const ig_argument *from = &c->runner->outputs[c->q->output_count + index];
     size_t count = quant_count(from);
     const float *x = reals_of(from);
     if (c->is_counting) {

@@ -40,9 +40,9 @@ static ig_value *add_flag(ig_graph *graph, const char **names, const char *name)
 }
 
 /* Both results of a layer, the quantised one first; its users take the chosen one. */
-static void double_layer(ig_quant_inserter *in, uint32_t number, ig_op *op,
+static void double_layer(ig_quant_inserter *in, uint32_t index, ig_op *op,
                          ig_value *flag, ig_value *out[2]) {
-    ig_value *whole = ig_quant_build_layer(in, number, op);
+    ig_value *whole = ig_quant_build_layer(in, index, op);
     ig_value *real = op->results;
     if (whole->type != real->type) {
         ig_value_retype(whole, real->type);
@@ -184,9 +184,9 @@ static ig_status measure_harm(laboratory *lab) {
 
 /* ---- the choice ---- */
 
-static void turn_off(ig_quantized *q, uint32_t number) {
-    q->plan.layers.items[number].is_on = false;
-    q->plan.layers.items[number].why = "it made the error of an output too large";
+static void turn_off(ig_quantized *q, uint32_t index) {
+    q->plan.layers.items[index].is_on = false;
+    q->plan.layers.items[index].why = "it made the error of an output too large";
 }
 
 bool quant_drop_worst(ig_quantized *q) {

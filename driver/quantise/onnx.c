@@ -33,8 +33,8 @@ static ig_onnx_layer layer_of(const ig_quantized *q, const ig_quant_layer *from)
     return layer;
 }
 
-static ig_onnx_rounding rounding_of(const ig_quantized *q, size_t number) {
-    const ig_quant_activation *from = &q->plan.activations.items[number];
+static ig_onnx_rounding rounding_of(const ig_quantized *q, size_t index) {
+    const ig_quant_activation *from = &q->plan.activations.items[index];
     const ig_value *value = ig_quant_value(ig_entry_of(q->base), from);
     return (ig_onnx_rounding){ .scale = from->grid.scale,
                                .zero = from->grid.zero,

@@ -45,8 +45,8 @@ static const ig_location *where_of(const model_call *call) {
 
 /* ---- the tables of a model ---- */
 
-static void note_feature(model_call *call, const ig_op *bag, uint32_t number) {
-    ig_bag_feature f = ig_bag_feature_at(bag, number);
+static void note_feature(model_call *call, const ig_op *bag, uint32_t index) {
+    ig_bag_feature f = ig_bag_feature_at(bag, index);
     for (uint32_t i = 0; i < f.tables; i++) {
         ig_value *value = bag->operands[f.table + i].value;
         if (!ig_table_name(value)) {
@@ -253,14 +253,14 @@ static bool do_overlap(const ig_shard *a, const ig_shard *b) {
 
 /* One shard against the table, the ranks and the shards before it. */
 static ig_status check_shard(const model_call *call, const char *name,
-                             const ig_shard_mark *mark, uint32_t number,
+                             const ig_shard_mark *mark, uint32_t index,
                              const int64_t extents[2]) {
-    const ig_shard *shard = &mark->shards[number];
+    const ig_shard *shard = &mark->shards[index];
     if (shard->rank < 0 || shard->rank >= call->world) {
         return MODEL_ERROR(call, IG_INVALID,
                            "plan: table '%s': shard %u is for rank %lld; ranks are 0 "
                            "to %lld",
-                           name, number, (long long)shard->rank,
+                           name, index, (long long)shard->rank,
                            (long long)call->world - 1);
     }
     if (!is_inside(shard->row, shard->rows, extents[0]) ||
@@ -268,16 +268,16 @@ static ig_status check_shard(const model_call *call, const char *name,
         return MODEL_ERROR(call, IG_INVALID,
                            "plan: table '%s': shard %u has %lld rows from %lld on and "
                            "%lld columns from %lld on, and the table %lld rows of %lld",
-                           name, number, (long long)shard->rows, (long long)shard->row,
+                           name, index, (long long)shard->rows, (long long)shard->row,
                            (long long)shard->columns, (long long)shard->column,
                            (long long)extents[0], (long long)extents[1]);
     }
-    for (uint32_t i = 0; i < number; i++) {
+    for (uint32_t i = 0; i < index; i++) {
         if (do_overlap(&mark->shards[i], shard)) {
             return MODEL_ERROR(call, IG_INVALID,
                                "plan: table '%s': shards %u and %u have elements in "
                                "common; each is to be in one",
-                               name, i, number);
+                               name, i, index);
         }
     }
     return IG_OK;

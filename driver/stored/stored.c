@@ -103,8 +103,8 @@ static ig_status take_table(store_call *call, ig_value *weight, size_t name) {
     return IG_OK;
 }
 
-static ig_status take_named(store_call *call, size_t number) {
-    const char *name = call->names[number];
+static ig_status take_named(store_call *call, size_t index) {
+    const char *name = call->names[index];
     size_t found = 0;
     bool is_exact = false;
     ig_value *weight = NULL;
@@ -123,7 +123,7 @@ static ig_status take_named(store_call *call, size_t number) {
     }
     return is_taken(call, weight)
                ? refuse_table(call, IG_INVALID, name, "it is named twice")
-               : take_table(call, weight, number);
+               : take_table(call, weight, index);
 }
 
 static bool is_looked_up(const ig_value *weight) {
@@ -136,8 +136,8 @@ static bool is_looked_up(const ig_value *weight) {
 }
 
 /* Tables that have no name of their own among the names. */
-static ig_status take_matching(store_call *call, size_t number) {
-    const char *pattern = call->names[number];
+static ig_status take_matching(store_call *call, size_t index) {
+    const char *pattern = call->names[index];
     bool is_met = false;
     for (size_t i = 0; i < call->candidates.count; i++) {
         ig_value *weight = call->candidates.items[i];
@@ -146,7 +146,7 @@ static ig_status take_matching(store_call *call, size_t number) {
         }
         is_met = true;
         if (!is_taken(call, weight)) {
-            IG_TRY(take_table(call, weight, number));
+            IG_TRY(take_table(call, weight, index));
         }
     }
     return is_met ? IG_OK

@@ -261,8 +261,8 @@ static ig_status open_weights(training *t) {
 
 /* ---- the loss ---- */
 
-static ig_value *argument_at(const training *t, uint32_t number) {
-    return t->graph->body.args[number];
+static ig_value *argument_at(const training *t, uint32_t index) {
+    return t->graph->body.args[index];
 }
 
 /* The label with the extents of the output: the run checks them. */

@@ -60,13 +60,13 @@ static void send_progress(void *user, const char *stage, uint64_t done,
 }
 
 /* Libraries abort when they get no memory: that is no defect. */
-static void on_abort(int number) {
+static void on_abort(int signo) {
     if (ig_confine_is_full()) {
         ig_packet packet = { .kind = IG_PACKET_end, .code = IG_LIMIT };
         ig_packet_send(IG_WORKER_SOCKET, &packet, -1);
         _exit(0);
     }
-    signal(number, SIG_DFL);
+    signal(signo, SIG_DFL);
 }
 
 static ig_status ask_for_file(void *user, const char *path, ig_str name, int *out_file,

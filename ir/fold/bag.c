@@ -216,13 +216,13 @@ static ig_status pool_fixed(bag *b, ig_tensor *out) {
     return IG_OK;
 }
 
-static bag_span span_of(const bag *b, int64_t number) {
+static bag_span span_of(const bag *b, int64_t index) {
     int64_t ids = b->ids->count;
-    bag_span span = { ig_tensor_get_i64(b->begins, number), ids, -1 };
+    bag_span span = { ig_tensor_get_i64(b->begins, index), ids, -1 };
     if (b->ends) {
-        span.end = ig_tensor_get_i64(b->ends, number);
-    } else if (number + 1 < b->begins->count) {
-        span.end = ig_tensor_get_i64(b->begins, number + 1);
+        span.end = ig_tensor_get_i64(b->ends, index);
+    } else if (index + 1 < b->begins->count) {
+        span.end = ig_tensor_get_i64(b->begins, index + 1);
     }
     return span;
 }
@@ -242,13 +242,13 @@ static int64_t clamp_index(int64_t x, int64_t low, int64_t high) {
 }
 
 /* The offsets of a bag, in order and within the ids. */
-static ig_status check_span(const bag *b, int64_t number, bag_span *span) {
+static ig_status check_span(const bag *b, int64_t index, bag_span *span) {
     int64_t ids = b->ids->count;
     if (b->offsets == IG_OFFSETS_slice) {
         span->begin += span->begin < 0 ? ids : 0;
         span->end += span->end < 0 ? ids : 0;
     }
-    if (b->offsets == IG_OFFSETS_first && number == 0 && span->begin != 0) {
+    if (b->offsets == IG_OFFSETS_first && index == 0 && span->begin != 0) {
         return BAG_ERROR(b, "the first bag begins at %lld, expected 0",
                          (long long)span->begin);
     }
@@ -258,8 +258,8 @@ static ig_status check_span(const bag *b, int64_t number, bag_span *span) {
     }
     if (span->begin < 0 || span->begin > span->end || span->end > ids) {
         return BAG_ERROR(b, "bag %lld goes from %lld to %lld, and there are %lld ids",
-                         (long long)number, (long long)span->begin,
-                         (long long)span->end, (long long)ids);
+                         (long long)index, (long long)span->begin, (long long)span->end,
+                         (long long)ids);
     }
     return IG_OK;
 }

@@ -94,10 +94,10 @@ ig_status ig_fold_text_find(ig_eval *eval, const ig_op *op, const ig_tensor *con
                             ig_tensor *out) {
     IG_TRY(alloc_like(eval, op, IG_DT_i64, in[0], out));
     for (int64_t i = 0; i < out->count; i++) {
-        int64_t number = 0, found = -1;
+        int64_t index = 0, found = -1;
         for (const char *key = NULL; found < 0 && (key = next_in_list(in[1], key));
-             number++) {
-            found = strcmp(key, text_at(in[0], i)) == 0 ? number : -1;
+             index++) {
+            found = strcmp(key, text_at(in[0], i)) == 0 ? index : -1;
         }
         ig_tensor_set_i64(out, i, found);
     }

@@ -14,16 +14,16 @@ static bool has_array(const ig_op *op, uint32_t slot, uint32_t count) {
 }
 
 /* Entry `number` of what says which operands a feature has; adds them to *operands. */
-static ig_status check_entries(const ig_op *op, uint32_t number, uint64_t *operands) {
-    int64_t mask = op->attrs[IG_bag_operands].as.ints[number];
+static ig_status check_entries(const ig_op *op, uint32_t index, uint64_t *operands) {
+    int64_t mask = op->attrs[IG_bag_operands].as.ints[index];
     bool has_tables = ig_attr_is_set(op, IG_bag_tables);
-    int64_t tables = has_tables ? op->attrs[IG_bag_tables].as.ints[number] : 1;
+    int64_t tables = has_tables ? op->attrs[IG_bag_tables].as.ints[index] : 1;
     if (mask < 0 || mask > (IG_BAG_BEGINS | IG_BAG_ENDS | IG_BAG_WEIGHTS)) {
-        return INFER_ERROR(op, "entry %u of 'operands' is %lld", number,
+        return INFER_ERROR(op, "entry %u of 'operands' is %lld", index,
                            (long long)mask);
     }
     if (tables < 1 || tables > op->operand_count) {
-        return INFER_ERROR(op, "entry %u of 'tables' is %lld", number,
+        return INFER_ERROR(op, "entry %u of 'tables' is %lld", index,
                            (long long)tables);
     }
     *operands += (uint64_t)tables + 1 + (uint64_t)__builtin_popcountll((uint64_t)mask);
@@ -130,7 +130,7 @@ static bool is_within(int64_t entry, int64_t max) {
     return entry >= 0 && entry <= max;
 }
 
-static ig_status check_feature(const ig_op *op, uint32_t number,
+static ig_status check_feature(const ig_op *op, uint32_t index,
                                const ig_bag_feature *feature) {
     IG_TRY(ig_check_tensor(op, feature->ids));
     IG_TRY(ig_check_int(op, feature->ids));
@@ -152,12 +152,12 @@ static ig_status check_feature(const ig_op *op, uint32_t number,
     if (!is_known || (has_ends && (!has_begins || has_last)) ||
         (has_last && !has_begins)) {
         return INFER_ERROR(op, "feature %u: pooling and offsets do not fit together",
-                           number);
+                           index);
     }
     if (!is_within((int64_t)feature->last, IG_LAST_rest) ||
         !is_within((int64_t)feature->empty, IG_EMPTY_nan)) {
         return INFER_ERROR(op, "feature %u: 'last' or 'empty' has no such value",
-                           number);
+                           index);
     }
     return IG_OK;
 }
@@ -195,7 +195,7 @@ static ig_status count_bags(const ig_op *op, const ig_bag_feature *feature,
 }
 
 /* Extents of a feature's result, without that of a row; room for one more. */
-static ig_status infer_extents(const ig_op *op, uint32_t number,
+static ig_status infer_extents(const ig_op *op, uint32_t index,
                                const ig_bag_feature *feature, ig_dim *dims,
                                uint32_t *out_rank) {
     const ig_type *ids = ig_operand_type(op, feature->ids);
@@ -213,7 +213,7 @@ static ig_status infer_extents(const ig_op *op, uint32_t number,
     }
     if (ids->rank == IG_TENSOR_RANK) {
         return INFER_FAIL(op, IG_LIMIT, "feature %u: ids have too many dimensions",
-                          number);
+                          index);
     }
     *out_rank = ids->rank;
     for (uint32_t i = 0; i < ids->rank; i++) {
@@ -222,17 +222,17 @@ static ig_status infer_extents(const ig_op *op, uint32_t number,
     return IG_OK;
 }
 
-static ig_status infer_feature(const ig_op *op, uint32_t number,
+static ig_status infer_feature(const ig_op *op, uint32_t index,
                                const ig_type **out_type) {
-    ig_bag_feature feature = ig_bag_feature_at(op, number);
+    ig_bag_feature feature = ig_bag_feature_at(op, index);
     ig_dtype dtype = IG_DT_f32;
     IG_TRY(check_table(op, feature.table, feature.pool, &dtype));
     IG_TRY(check_more_tables(op, &feature));
-    IG_TRY(check_feature(op, number, &feature));
+    IG_TRY(check_feature(op, index, &feature));
     IG_TRY(check_weights(op, &feature));
     ig_dim dims[IG_TENSOR_RANK + 1];
     uint32_t rank;
-    IG_TRY(infer_extents(op, number, &feature, dims, &rank));
+    IG_TRY(infer_extents(op, index, &feature, dims, &rank));
     dims[rank++] = ig_operand_type(op, feature.table)->dims[1];
     *out_type = ig_type_tensor(ig_op_module(op), dtype, rank, dims);
     return IG_OK;

@@ -311,12 +311,12 @@ static ig_status run_trip(ig_run *run, const ig_op *op, loop *l) {
 
 /* The extents of one trip's value; without trips, those of the type (0: unknown). */
 static ig_status scanned_extents(ig_run *run, const ig_op *op, const loop *l,
-                                 uint32_t number, ig_tensor *shape) {
-    const ig_type *type = op->results[l->carried + number].type;
+                                 uint32_t index, ig_tensor *shape) {
+    const ig_type *type = op->results[l->carried + index].type;
     memset(shape, 0, sizeof *shape);
     shape->dtype = (ig_dtype)type->dtype;
     if (l->trips > 0) {
-        const ig_tensor *first = l->scanned[number].tensor;
+        const ig_tensor *first = l->scanned[index].tensor;
         *shape = *first;
         if (first->kind != IG_TENSOR || first->rank == IG_TENSOR_RANK) {
             return fail_op(run, op, IG_UNSUPPORTED, "this value cannot be stacked");
@@ -332,17 +332,17 @@ static ig_status scanned_extents(ig_run *run, const ig_op *op, const loop *l,
     return IG_OK;
 }
 
-static ig_status stack_into(ig_run *run, const ig_op *op, const loop *l,
-                            uint32_t number, ig_cell *cell) {
+static ig_status stack_into(ig_run *run, const ig_op *op, const loop *l, uint32_t index,
+                            ig_cell *cell) {
     ig_tensor shape, *out;
     int64_t dims[IG_TENSOR_RANK] = { l->trips };
     ig_eval eval = { .arena = &cell->arena, .context = run->context };
-    IG_TRY(scanned_extents(run, op, l, number, &shape));
+    IG_TRY(scanned_extents(run, op, l, index, &shape));
     memcpy(dims + 1, shape.dims, shape.rank * sizeof *dims);
     IG_TRY(ig_cell_tensors(run, cell, 1, &out));
     IG_TRY(ig_eval_alloc(&eval, op, shape.dtype, shape.rank + 1, dims, out));
     for (int64_t t = 0; t < l->trips; t++) {
-        const ig_tensor *item = l->scanned[t * l->scans + number].tensor;
+        const ig_tensor *item = l->scanned[t * l->scans + index].tensor;
         bool is_equal = item->rank == shape.rank && item->dtype == shape.dtype;
         for (uint32_t d = 0; is_equal && d < shape.rank; d++) {
             is_equal = item->dims[d] == shape.dims[d];
@@ -353,7 +353,7 @@ static ig_status stack_into(ig_run *run, const ig_op *op, const loop *l,
         }
         ig_span_copy(out, t * item->count, item, 0, item->count);
     }
-    const ig_value *result = &op->results[l->carried + number];
+    const ig_value *result = &op->results[l->carried + index];
     IG_TRY(ig_cell_account(run, cell, op, out, 1));
     IG_TRY(ig_run_check_result(run, op, result, out));
     ig_slot from = { out, cell };

@@ -366,16 +366,16 @@ static ig_status argument_at(ig_kernel_thread *thread, const ig_op *op,
                              const ig_value **out_arg) {
     const ig_block *body = &thread->run->kernel->body;
     const ig_value *first = op->operands[0].value;
-    int64_t number;
+    int64_t index;
     if (__builtin_add_overflow(ig_kernel_i64(thread, op, 1), (int64_t)first->index,
-                               &number) ||
-        number < 0 || number >= body->arg_count ||
-        body->args[number]->type->kind != first->type->kind) {
+                               &index) ||
+        index < 0 || index >= body->arg_count ||
+        body->args[index]->type->kind != first->type->kind) {
         return ig_kernel_error(thread, op,
                                "index %lld leaves the arguments of its kind",
                                (long long)ig_kernel_i64(thread, op, 1));
     }
-    *out_arg = body->args[number];
+    *out_arg = body->args[index];
     return IG_OK;
 }
 

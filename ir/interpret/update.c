@@ -53,19 +53,19 @@ static ig_status read_place(const update *u, int64_t place, int64_t *out_gradien
 static ig_status add_gradient(update *u, int64_t k) {
     const ig_tensor *from = operand_of(u, u->at.gradients);
     ig_tensor *sum = &u->own[1];
-    int64_t place = ig_tensor_get_i64(operand_of(u, u->at.places), k), number;
+    int64_t place = ig_tensor_get_i64(operand_of(u, u->at.places), k), index;
     double factor;
-    IG_TRY(read_place(u, place, &number, &factor));
+    IG_TRY(read_place(u, place, &index, &factor));
     for (int64_t c = 0; c < sum->count; c++) {
-        double g = ig_tensor_get_f64(from, number * sum->count + c);
+        double g = ig_tensor_get_f64(from, index * sum->count + c);
         ig_tensor_set_f64(sum, c, ig_tensor_get_f64(sum, c) + factor * g);
     }
     return IG_OK;
 }
 
 /* The row's tensor among the body's: the gradient is second. */
-static ig_tensor *own_row(update *u, uint32_t number) {
-    return &u->own[number + (number > 0)];
+static ig_tensor *own_row(update *u, uint32_t index) {
+    return &u->own[index + (index > 0)];
 }
 
 static ig_status make_row(update *u, int64_t row) {

@@ -202,12 +202,12 @@ ig_status ig_parse_loc(ig_parser *parser, uint32_t *out_loc) {
         }
     }
     ig_module *module = parser->module;
-    uint32_t number = ig_module_location(module, &where);
+    uint32_t index = ig_module_location(module, &where);
     if (*out_loc) { /* in place of the line that the op had so far */
-        module->locations.items[*out_loc] = module->locations.items[number];
+        module->locations.items[*out_loc] = module->locations.items[index];
         module->locations.count--;
     } else {
-        *out_loc = number;
+        *out_loc = index;
     }
     return ig_parse_expect(parser, '}', "',' or '}'");
 }

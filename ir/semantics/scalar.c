@@ -194,10 +194,10 @@ ig_dtype_class ig_scalar_class(const ig_dtype *dtypes, uint32_t count) {
 
 /* ---- running ---- */
 
-static bool flag_of(const ig_op *op, uint32_t number) {
+static bool flag_of(const ig_op *op, uint32_t index) {
     const ig_op_info *info = &ig_ops[op->code];
-    return number < info->attr_count && info->attrs[number].kind == IG_ATTR_BOOL &&
-           ig_attr_int(op, number, 0);
+    return index < info->attr_count && info->attrs[index].kind == IG_ATTR_BOOL &&
+           ig_attr_int(op, index, 0);
 }
 
 void ig_scalar_call_init(ig_scalar_call *call, const ig_op *op) {

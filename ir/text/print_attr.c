@@ -113,10 +113,10 @@ static void put_text(field_list *list, const char *name, const char *text) {
     }
 }
 
-static void put_number(field_list *list, const char *name, uint32_t number) {
-    if (number) {
+static void put_number(field_list *list, const char *name, uint32_t index) {
+    if (index) {
         put_field(list, name);
-        ig_put(list->out, "%u", number);
+        ig_put(list->out, "%u", index);
     }
 }
 

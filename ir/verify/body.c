@@ -223,11 +223,11 @@ static void check_bag_update(ig_verifier *v, const ig_op *op) {
     }
     bool fits = is_row_of(v, arg_type(op, 1), ig_verify_operand(op, 0));
     for (uint32_t i = 0; i < op->result_count; i++) {
-        uint32_t number = i % own; /* the gradient is argument 1 */
+        uint32_t index = i % own; /* the gradient is argument 1 */
         const ig_type *matrix =
-            ig_verify_operand(op, ig_bag_update_at(op, i / own).weight + number);
-        fits = fits && is_row_of(v, arg_type(op, number + (number > 0)), matrix) &&
-               is_row_of(v, yield_type(op, 0, number), matrix);
+            ig_verify_operand(op, ig_bag_update_at(op, i / own).weight + index);
+        fits = fits && is_row_of(v, arg_type(op, index + (index > 0)), matrix) &&
+               is_row_of(v, yield_type(op, 0, index), matrix);
     }
     for (uint32_t i = first; i < op->operand_count; i++) {
         fits = fits &&

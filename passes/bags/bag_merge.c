@@ -62,7 +62,7 @@ static int64_t dtype_of(const ig_op *op, uint32_t operand) {
 }
 
 /* Kinds of kernels first, then large tables before small ones, then as they were. */
-static void set_key(feature *f, uint32_t number) {
+static void set_key(feature *f, uint32_t index) {
     ig_bag_feature x = ig_bag_feature_at(f->op, f->index);
     const ig_type *table = f->op->operands[x.table].value->type;
     const int64_t key[KEY] = {
@@ -82,7 +82,7 @@ static void set_key(feature *f, uint32_t number) {
         dtype_of(f->op, x.ends),
         dtype_of(f->op, x.weights),
         -(int64_t)ig_dim_key(table->dims[0]),
-        number
+        index
     };
     memcpy(f->key, key, sizeof key);
 }
@@ -102,12 +102,12 @@ static void order_features(const merger *m, group *g) {
         g->count += g->ops.items[i]->result_count;
     }
     g->features = IG_NEW_ARRAY(m->arena, feature, g->count);
-    uint32_t number = 0;
+    uint32_t index = 0;
     for (size_t i = 0; i < g->ops.count; i++) {
-        for (uint32_t k = 0; k < g->ops.items[i]->result_count; k++, number++) {
-            feature *f = &g->features[number];
+        for (uint32_t k = 0; k < g->ops.items[i]->result_count; k++, index++) {
+            feature *f = &g->features[index];
             *f = (feature){ .op = g->ops.items[i], .index = k };
-            set_key(f, number);
+            set_key(f, index);
         }
     }
     qsort(g->features, g->count, sizeof *g->features, compare_features);

@@ -243,14 +243,14 @@ static ig_ints take_entry(ig_ints all, uint32_t index) {
 }
 
 /* Attributes of a bag of feature `number` alone. */
-static ig_bag_attrs attrs_of_feature(const ig_op *bag, uint32_t number) {
+static ig_bag_attrs attrs_of_feature(const ig_op *bag, uint32_t index) {
     ig_bag_attrs attrs = ig_bag_attrs_of(bag);
-    attrs.operands = take_entry(attrs.operands, number);
-    attrs.pool = take_entry(attrs.pool, number);
-    attrs.padding = take_entry(attrs.padding, number);
-    attrs.last = take_entry(attrs.last, number);
-    attrs.empty = take_entry(attrs.empty, number);
-    attrs.tables = take_entry(attrs.tables, number);
+    attrs.operands = take_entry(attrs.operands, index);
+    attrs.pool = take_entry(attrs.pool, index);
+    attrs.padding = take_entry(attrs.padding, index);
+    attrs.last = take_entry(attrs.last, index);
+    attrs.empty = take_entry(attrs.empty, index);
+    attrs.tables = take_entry(attrs.tables, index);
     return attrs;
 }
 

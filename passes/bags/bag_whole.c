@@ -467,10 +467,10 @@ static ig_value *ids_of_shard(const source *s, ig_builder *b) {
     return ig_build_where(&e, is_mine, s->ids, ig_expr_like(&e, none, s->ids));
 }
 
-static void rewrite_feature(ig_recogniser *r, ig_op *bag, uint32_t number,
+static void rewrite_feature(ig_recogniser *r, ig_op *bag, uint32_t index,
                             const source *s) {
-    assert(number < ig_bag_feature_count(bag) && "a feature of the bag");
-    ig_bag_feature f = ig_bag_feature_at(bag, number);
+    assert(index < ig_bag_feature_count(bag) && "a feature of the bag");
+    ig_bag_feature f = ig_bag_feature_at(bag, index);
     ig_builder b = ig_builder_before(bag);
     ig_dtype dtype = (ig_dtype)ig_op_operand(bag, f.begins)->type->dtype;
     uint32_t count = ig_bag_feature_count(bag);
@@ -478,7 +478,7 @@ static void rewrite_feature(ig_recogniser *r, ig_op *bag, uint32_t number,
     for (uint32_t i = 0; i < count; i++) {
         last[i] = ig_bag_feature_at(bag, i).last;
     }
-    last[number] = s->to_end ? IG_LAST_ids : IG_LAST_offset;
+    last[index] = s->to_end ? IG_LAST_ids : IG_LAST_offset;
     ig_use_set(&bag->operands[f.begins], make_offsets(s, &b, dtype));
     ig_use_set(&bag->operands[f.ids], ids_of_shard(s, &b));
     if (f.weights) {
@@ -532,16 +532,16 @@ static void warn_of_range(const ig_op *bag, const ig_writer *tables) {
 }
 
 static void match_feature(ig_recogniser *r, ig_op *bag, const ig_jagged *j,
-                          uint32_t number, ig_writer *bucketized_tables) {
+                          uint32_t index, ig_writer *bucketized_tables) {
     bool skips = ig_attr_int(bag, IG_bag_negative, 0) == IG_NEGATIVE_skip;
     bool is_whole = ig_attr_int(bag, IG_bag_whole, 0) != 0;
-    ig_bag_feature f = ig_bag_feature_at(bag, number);
+    ig_bag_feature f = ig_bag_feature_at(bag, index);
     bool is_mean = f.pool == IG_POOL_mean;
     source s = { .j = j, .shard = -1 };
     s.keeps_parts = !skips || f.padding != INT64_MIN || f.pool == IG_POOL_max ||
                     (is_mean && !is_whole);
     if (f.pool != IG_POOL_none && open_source(&s, bag, &f) && follow_steps(&s)) {
-        rewrite_feature(r, bag, number, &s);
+        rewrite_feature(r, bag, index, &s);
     }
     const ig_op *sort = sort_of(bag, &f);
     bucketized d = { .key = sort ? ig_op_operand(sort, 0) : NULL };
@@ -635,21 +635,21 @@ static bool is_same_feature(const restored *x, const ig_op *a, uint32_t a_number
 
 static bool read_rows(restored *x, uint32_t shard, uint32_t k, const ig_value *rows) {
     const ig_op *bag = rows->def;
-    uint32_t number = rows->index, place = k * x->shards + shard;
-    ig_bag_feature f = ig_bag_feature_at(bag, number);
+    uint32_t index = rows->index, place = k * x->shards + shard;
+    ig_bag_feature f = ig_bag_feature_at(bag, index);
     source s = { .j = &x->j, .shard = -1 }, *first = &x->sources[k];
     if (!is_bucketized_part(x, bag, &f) || !open_source(&s, bag, &f) ||
         !follow_steps(&s) || s.shard != (int64_t)shard) {
         return false;
     }
     x->bags[place] = bag;
-    x->numbers[place] = number;
+    x->numbers[place] = index;
     *first = shard ? *first : s;
     return s.bucket == first->bucket && s.ids == first->ids &&
            s.lengths == first->lengths && is_equal(&s, s.at, first->at) &&
            is_equal(&s, s.bags, first->bags) &&
            is_same_feature(x, x->bags[(size_t)k * x->shards], x->numbers[k * x->shards],
-                           bag, number);
+                           bag, index);
 }
 
 static bool read_part(restored *x, uint32_t shard, const ig_value *part) {

@@ -88,8 +88,8 @@ static bool is_whole(const check *c, const ig_value *begins) {
     return c->count == 1 && begins == &c->op->results[1];
 }
 
-static bool fits_feature(const check *c, const ig_op *bag, uint32_t number) {
-    ig_bag_feature f = ig_bag_feature_at(bag, number);
+static bool fits_feature(const check *c, const ig_op *bag, uint32_t index) {
+    ig_bag_feature f = ig_bag_feature_at(bag, index);
     const ig_value *table = bag->operands[f.table].value;
     int64_t at = 0;
     if (bag->operands[f.ids].value != &c->op->results[0] || f.ends || f.tables > 1) {

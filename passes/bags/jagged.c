@@ -17,19 +17,19 @@ static ig_dim row_size(const ig_jagged *j, const ig_type *type) {
 
 /* The row that contains a span; -1: none. */
 static int64_t row_of(const ig_jagged *j, const ig_jagged_span *span, ig_dim row) {
-    int64_t number = 0;
+    int64_t index = 0;
     if (ig_dim_less_equal(j->module, span->size, row) != IG_YES) {
         return -1;
     }
     if (!ig_dim_is(span->at, 0)) {
         ig_dim quotient = ig_dim_exact_div(j->module, span->at, row);
-        if (!ig_dim_constant(j->module, quotient, &number) ||
-            !is_equal(j, ig_dim_mul(j->module, row, ig_dim_const(j->module, number)),
+        if (!ig_dim_constant(j->module, quotient, &index) ||
+            !is_equal(j, ig_dim_mul(j->module, row, ig_dim_const(j->module, index)),
                       span->at)) {
             return -1;
         }
     }
-    return number;
+    return index;
 }
 
 static int64_t step_of(const ig_op *slice, uint32_t axis) {
@@ -57,13 +57,13 @@ static bool step_slice(const ig_jagged *j, const ig_op *op, ig_jagged_span *span
     }
     ig_dim row = row_size(j, ig_op_operand(op, 0)->type);
     ig_dim start = ig_dim_mul(j->module, op->attrs[IG_slice_starts].as.dims[0], row);
-    int64_t step = step_of(op, 0), number = 0;
+    int64_t step = step_of(op, 0), index = 0;
     if (step != 1) {
-        number = row_of(j, span, row);
-        if (number < 0 || number > INT32_MAX || step > INT32_MAX || step < INT32_MIN) {
+        index = row_of(j, span, row);
+        if (index < 0 || index > INT32_MAX || step > INT32_MAX || step < INT32_MIN) {
             return false;
         }
-        ig_dim by = ig_dim_const(j->module, number * (step - 1));
+        ig_dim by = ig_dim_const(j->module, index * (step - 1));
         start = ig_dim_add(j->module, start, ig_dim_mul(j->module, row, by));
     }
     span->at = ig_dim_add(j->module, span->at, start);
@@ -94,12 +94,12 @@ static bool step_gather(const ig_jagged *j, const ig_op *op, ig_jagged_span *spa
         return false;
     }
     ig_dim row = row_size(j, type);
-    int64_t number = row_of(j, span, row);
-    int64_t from = number < 0 ? -1 : known_index(ig_op_operand(op, 1), number);
+    int64_t index = row_of(j, span, row);
+    int64_t from = index < 0 ? -1 : known_index(ig_op_operand(op, 1), index);
     if (from < 0) {
         return false;
     }
-    ig_dim by = ig_dim_const(j->module, from - number);
+    ig_dim by = ig_dim_const(j->module, from - index);
     span->at = ig_dim_add(j->module, span->at, ig_dim_mul(j->module, row, by));
     return true;
 }

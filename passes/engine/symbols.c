@@ -99,19 +99,19 @@ bool ig_symbols_defines(const ig_symbols *symbols, const ig_op *op, ig_dim dim) 
     if (!symbol || ig_symbol_is_defined(symbol)) {
         return false;
     }
-    uint32_t number = ig_symbol_index(symbols->module, dim);
-    if (number < symbols->count && symbols->is_bound[number]) {
+    uint32_t index = ig_symbol_index(symbols->module, dim);
+    if (index < symbols->count && symbols->is_bound[index]) {
         return false;
     }
-    if (operands_mention(symbols, op, number)) {
+    if (operands_mention(symbols, op, index)) {
         return false;
     }
     for (uint32_t i = 0; i < ig_ops[op->code].attr_count; i++) {
-        if (attr_mentions(symbols->module, &op->attrs[i], number)) {
+        if (attr_mentions(symbols->module, &op->attrs[i], index)) {
             return false;
         }
     }
-    return !is_bound_around(symbols, op, number);
+    return !is_bound_around(symbols, op, index);
 }
 
 bool ig_symbols_is_definer(const ig_symbols *symbols, const ig_op *op) {

@@ -244,13 +244,13 @@ static void read_spans(ig_bag_list *f) {
 
 /* ---- a feature ---- */
 
-bool ig_bag_list_may_be_known(const ig_op *bag, uint32_t number) {
-    ig_bag_feature at = ig_bag_feature_at(bag, number);
+bool ig_bag_list_may_be_known(const ig_op *bag, uint32_t index) {
+    ig_bag_feature at = ig_bag_feature_at(bag, index);
     return !at.ends && at.last != IG_LAST_mean;
 }
 
-const char *ig_bag_list_fault(const ig_op *bag, uint32_t number) {
-    ig_bag_list f = { .op = bag, .at = ig_bag_feature_at(bag, number) };
+const char *ig_bag_list_fault(const ig_op *bag, uint32_t index) {
+    ig_bag_list f = { .op = bag, .at = ig_bag_feature_at(bag, index) };
     if (f.at.tables > 1) {
         return "an id names one of several tables";
     }
@@ -271,13 +271,13 @@ static void count_bags(ig_bag_list *f) {
     }
 }
 
-void ig_bag_list_open(ig_expr *e, const ig_op *bag, uint32_t number, bool is_known,
+void ig_bag_list_open(ig_expr *e, const ig_op *bag, uint32_t index, bool is_known,
                       ig_bag_list *out) {
     ig_bag_list *f = out;
     *f = (ig_bag_list){
-        .e = e, .op = bag, .number = number, .at = ig_bag_feature_at(bag, number)
+        .e = e, .op = bag, .number = index, .at = ig_bag_feature_at(bag, index)
     };
-    assert((!is_known || ig_bag_list_may_be_known(bag, number)) && "the caller asked");
+    assert((!is_known || ig_bag_list_may_be_known(bag, index)) && "the caller asked");
     f->table = operand_of(f, f->at.table);
     count_bags(f);
     if (f->at.begins && !is_known && !has_plain_offsets(f)) {

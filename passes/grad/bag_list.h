@@ -25,15 +25,15 @@ typedef struct ig_bag_list {
 } ig_bag_list;
 
 /* Why gradients of this feature are not made; NULL: they are. */
-const char *ig_bag_list_fault(const ig_op *bag, uint32_t number);
+const char *ig_bag_list_fault(const ig_op *bag, uint32_t index);
 /* Can the list be that of the operand's own ids, whose extent is known when shapes are
  * bound?  It is where bags do not overlap. */
-bool ig_bag_list_may_be_known(const ig_op *bag, uint32_t number);
+bool ig_bag_list_may_be_known(const ig_op *bag, uint32_t index);
 /* The bag itself reports ids out of range where that is an error.  is_known:
  * the list is the operand's own ids, and the run reports offsets that fall, where the
  * bag would move them; else the run learns the extent of a list whose bags may
  * overlap. */
-void ig_bag_list_open(ig_expr *e, const ig_op *bag, uint32_t number, bool is_known,
+void ig_bag_list_open(ig_expr *e, const ig_op *bag, uint32_t index, bool is_known,
                       ig_bag_list *out);
 /* x [bags, …] at the bag of each id. */
 ig_value *ig_bag_list_of_bag(const ig_bag_list *f, ig_value *x);

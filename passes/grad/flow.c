@@ -311,11 +311,11 @@ static ig_op *go_back(round_trip *t, ig_value *const *dys) {
     operands[1] = t->loop->operands[1].value;
     for (uint32_t k = 0; k < count; k++) {
         bool is_sum = k >= t->float_count;
-        uint32_t number = is_sum ? 0 : t->floats[k];
+        uint32_t index = is_sum ? 0 : t->floats[k];
         types[k] = is_sum ? t->outside.items[k - t->float_count]->type
-                          : t->loop->operands[2 + number].value->type;
-        operands[2 + k] = is_sum || !dys[number] ? ig_grad_zeros(e, types[k])
-                                                 : dys[number];
+                          : t->loop->operands[2 + index].value->type;
+        operands[2 + k] = is_sum || !dys[index] ? ig_grad_zeros(e, types[k])
+                                                : dys[index];
     }
     ig_builder after = *e->builder;
     ig_op *back = ig_expr_open_loops(e, operands, 2 + count, types, 0);

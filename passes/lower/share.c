@@ -81,8 +81,8 @@ static void put_attrs(key_writer *w, const ig_op *op) {
 
 /* A value that is met first.  Types are interned. */
 static void put_value(key_writer *w, const ig_value *value) {
-    uintptr_t number = w->numbers.count + 1;
-    ig_map_set_id(&w->numbers, IG_MAP_PTR(value), (void *)number);
+    uintptr_t index = w->numbers.count + 1;
+    ig_map_set_id(&w->numbers, IG_MAP_PTR(value), (void *)index);
     put_number(w, IG_MAP_PTR(value->type));
 }
 

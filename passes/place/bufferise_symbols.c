@@ -61,8 +61,8 @@ void ig_buffers_note_order(ig_buffers *s) {
 }
 
 bool ig_buffers_is_known_at(ig_buffers *s, const ig_op *op, const ig_place *place) {
-    uintptr_t number = (uintptr_t)ig_map_get_id(&s->numbers, IG_MAP_PTR(op));
-    known_walk w = { s, number, true };
+    uintptr_t index = (uintptr_t)ig_map_get_id(&s->numbers, IG_MAP_PTR(op));
+    known_walk w = { s, index, true };
     const ig_type *type = place->root->type;
     for (uint32_t d = 0; d < type->rank; d++) {
         ig_dim_visit_symbols(s->module, type->dims[d], check_known, &w);
@@ -104,7 +104,7 @@ static bool is_moved_after(ig_buffers *s, const ig_op *op) {
 /* Do all reads of the value, `allowed` ones by `last` among them, come before number
  * `number`?  Views are followed to who reads them; recursion is as deep as views of
  * views are. */
-static bool reads_end(ig_buffers *s, const ig_value *value, uintptr_t number,
+static bool reads_end(ig_buffers *s, const ig_value *value, uintptr_t index,
                       const ig_op *last, uint32_t allowed) {
     uint32_t reads = 0;
     for (const ig_use *use = value->uses; use; use = use->next) {
@@ -113,10 +113,10 @@ static bool reads_end(ig_buffers *s, const ig_value *value, uintptr_t number,
         bool is_exchange = (ig_ops[user->code].traits & IG_COLLECTIVE) != 0;
         if (user == last) {
             reads++;
-        } else if (at == 0 || at > number || is_exchange || /* that goes on reading */
+        } else if (at == 0 || at > index || is_exchange || /* that goes on reading */
                    is_moved_after(s, user)) {
             return false;
-        } else if (is_view(user) && !reads_end(s, user->results, number, last, 0)) {
+        } else if (is_view(user) && !reads_end(s, user->results, index, last, 0)) {
             return false;
         }
     }
@@ -124,7 +124,7 @@ static bool reads_end(ig_buffers *s, const ig_value *value, uintptr_t number,
 }
 
 bool ig_buffers_dies_at(ig_buffers *s, const ig_value *value, const ig_op *op) {
-    uintptr_t number = (uintptr_t)ig_map_get_id(&s->numbers, IG_MAP_PTR(op));
+    uintptr_t index = (uintptr_t)ig_map_get_id(&s->numbers, IG_MAP_PTR(op));
     const ig_block *block = value->def ? value->def->block : value->block;
-    return block == op->block && reads_end(s, value, number, op, 1);
+    return block == op->block && reads_end(s, value, index, op, 1);
 }

@@ -98,15 +98,15 @@ static bool is_read(const ig_use *use) {
 static void note_uses(const preparer *p, const ig_value *value, buffer_use *out) {
     for (const ig_use *use = value->uses; use; use = use->next) {
         const ig_op *user = use->user;
-        uintptr_t number = number_of(p, user);
+        uintptr_t index = number_of(p, user);
         if (user->code == IG_OP_view) {
             note_uses(p, user->results, out);
         } else if (is_read(use)) {
-            bool is_first = !is_chosen(p, user) && number < out->first_read;
-            out->first_read = is_first ? number : out->first_read;
+            bool is_first = !is_chosen(p, user) && index < out->first_read;
+            out->first_read = is_first ? index : out->first_read;
         } else if (is_chosen(p, user)) {
             out->is_written = true;
-            out->last_write = number > out->last_write ? number : out->last_write;
+            out->last_write = index > out->last_write ? index : out->last_write;
         } else {
             out->is_good = false; /* written by others, or a result of the graph */
         }
@@ -141,9 +141,9 @@ static bool may_stay(const preparer *p, const ig_op *compute) {
 
 /* All whose sizes are known, less those that the others rule out, until none does. */
 static void choose_computes(preparer *p) {
-    uintptr_t number = 0;
+    uintptr_t index = 0;
     for (ig_op *op = p->graph->body.first; op; op = op->next) {
-        ig_map_set_id(&p->number, IG_MAP_PTR(op), (void *)++number);
+        ig_map_set_id(&p->number, IG_MAP_PTR(op), (void *)++index);
         if (op->code == IG_OP_compute && knows_sizes(op)) {
             IG_PUSH(p->run->scratch, &p->computes, op);
             ig_map_set_id(&p->is_chosen, IG_MAP_PTR(op), op);

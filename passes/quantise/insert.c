@@ -58,17 +58,17 @@ static ig_quant_params quant_of(ig_expr *e, const ig_quant_activation *activatio
 }
 
 /* The activation's integers as real numbers, once a graph. */
-static ig_value *round_value(ig_quant_inserter *in, ig_expr *e, uint32_t number,
+static ig_value *round_value(ig_quant_inserter *in, ig_expr *e, uint32_t index,
                              ig_value *x) {
-    const ig_quant_activation *activation = &in->plan->activations.items[number];
-    if (!in->rounded[number]) {
+    const ig_quant_activation *activation = &in->plan->activations.items[index];
+    if (!in->rounded[index]) {
         ig_quant_params q = quant_of(e, activation);
         ig_dtype to = activation->grid.min < 0 ? IG_DT_i8 : IG_DT_u8;
         x = smooth_value(e, activation, x);
         x = ig_compose_quantize(e, x, &q, to, IG_ROUNDING_divide);
-        in->rounded[number] = ig_compose_dequantize(e, x, &q, IG_DT_f32);
+        in->rounded[index] = ig_compose_dequantize(e, x, &q, IG_DT_f32);
     }
-    return in->rounded[number];
+    return in->rounded[index];
 }
 
 /* The weight as `dtype`; what its name ends in. */
@@ -187,8 +187,8 @@ ig_quant_inserter ig_quant_inserter_of(const ig_quant_plan *plan, ig_graph *grap
                                                         plan->activations.count) };
 }
 
-ig_value *ig_quant_build_layer(ig_quant_inserter *in, size_t number, ig_op *op) {
-    const ig_quant_layer *layer = &in->plan->layers.items[number];
+ig_value *ig_quant_build_layer(ig_quant_inserter *in, size_t index, ig_op *op) {
+    const ig_quant_layer *layer = &in->plan->layers.items[index];
     assert(layer->codes && "weights are quantised before layers are built");
     ig_builder b = ig_builder_before(op);
     ig_expr e = ig_expr_of(&b);

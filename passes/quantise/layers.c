@@ -113,11 +113,11 @@ static uint32_t activation_of(layer_walk *w, const ig_op *op,
             (uint32_t)(uintptr_t)ig_map_get_id(&w->places, IG_MAP_PTR(x->def)) - 1;
     }
     IG_PUSH(w->arena, &w->plan->activations, what);
-    uintptr_t number = w->plan->activations.count;
+    uintptr_t index = w->plan->activations.count;
     if (!first) {
-        ig_map_set_id(&w->activations, IG_MAP_PTR(x), (void *)number);
+        ig_map_set_id(&w->activations, IG_MAP_PTR(x), (void *)index);
     }
-    return (uint32_t)number - 1;
+    return (uint32_t)index - 1;
 }
 
 /* ---- names ---- */

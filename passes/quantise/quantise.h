@@ -127,7 +127,7 @@ ig_quant_inserter ig_quant_inserter_of(const ig_quant_plan *plan, ig_graph *grap
                                        ig_arena *arena);
 /* What layer `number`, which is `op` in this graph, gives when it is quantised; built
  * before `op`. */
-ig_value *ig_quant_build_layer(ig_quant_inserter *in, size_t number, ig_op *op);
+ig_value *ig_quant_build_layer(ig_quant_inserter *in, size_t index, ig_op *op);
 /* Replaces all layers that are on. */
 void ig_quant_replace_layers(const ig_quant_plan *plan, ig_graph *graph,
                              ig_arena *arena);

@@ -41,11 +41,11 @@ static bool is_grouped(const ig_quant_plan *plan, const ig_quant_layer *layer) {
 
 /* Largest |w| of each channel that layers read, over all layers of an activation; false
  * where one of them reads its channels in groups, or none is there. */
-static bool find_largest(const ig_quant_plan *plan, size_t number, double *largest) {
+static bool find_largest(const ig_quant_plan *plan, size_t index, double *largest) {
     bool is_read = false;
     for (size_t i = 0; i < plan->layers.count; i++) {
         const ig_quant_layer *layer = &plan->layers.items[i];
-        if (!layer->is_on || layer->activation != number) {
+        if (!layer->is_on || layer->activation != index) {
             continue;
         }
         if (is_grouped(plan, layer)) {
@@ -67,11 +67,11 @@ static float choose_factor(double smoothing, double x, double w) {
     return (float)fmin(fmax(by, 1e-4), 1e4);
 }
 
-static void smooth_activation(ig_quant_plan *plan, size_t number, ig_arena *arena) {
-    ig_quant_activation *x = &plan->activations.items[number];
+static void smooth_activation(ig_quant_plan *plan, size_t index, ig_arena *arena) {
+    ig_quant_activation *x = &plan->activations.items[index];
     size_t channels = (size_t)x->channels;
     double *largest = IG_NEW_ARRAY(arena, double, channels), low = 0, high = 0;
-    if (!find_largest(plan, number, largest)) {
+    if (!find_largest(plan, index, largest)) {
         return;
     }
     x->factors = IG_NEW_ARRAY(arena, float, channels);

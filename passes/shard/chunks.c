@@ -58,8 +58,8 @@ uint32_t ig_chunk_of(const ig_map *chunk_of, const ig_op *bag) {
 
 /* ---- split ops ---- */
 
-static bool is_divided(const splitter *s, const ig_op *bag, uint32_t number) {
-    ig_bag_feature f = ig_bag_feature_at(bag, number);
+static bool is_divided(const splitter *s, const ig_op *bag, uint32_t index) {
+    ig_bag_feature f = ig_bag_feature_at(bag, index);
     ig_op *op = ig_def(bag->operands[f.table].value, IG_OP_shard);
     return op && ig_map_get_id(s->divided, IG_MAP_PTR(op));
 }

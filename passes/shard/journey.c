@@ -400,10 +400,10 @@ static void arrive_feature(journey *j, const ig_way *f, const travel *first) {
 /* ---- all of it ---- */
 
 /* Rows that this rank has, of one chunk or of all. */
-static void return_leg(journey *j, uint32_t number) {
-    leg *way = &j->legs[number];
+static void return_leg(journey *j, uint32_t index) {
+    leg *way = &j->legs[index];
     for (size_t i = 0; i < j->travels.count; i++) {
-        if (j->travels.items[i].feature->leg == number) {
+        if (j->travels.items[i].feature->leg == index) {
             return_rows(j, &j->travels.items[i]);
         }
     }

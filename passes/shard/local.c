@@ -151,8 +151,8 @@ static ig_value *open_part(ig_graph *graph, const ig_weight *own) {
     return ig_block_add_arg(&graph->body, own->type, own->name);
 }
 
-ig_status ig_make_local(ig_divided *divided, uint32_t number) {
-    ig_shard_part *part = &divided->parts[number];
+ig_status ig_make_local(ig_divided *divided, uint32_t index) {
+    ig_shard_part *part = &divided->parts[index];
     ig_value *table = divided->op->operands[0].value;
     cutter c = { .module = ig_op_module(divided->op),
                  .divided = divided,
@@ -177,7 +177,7 @@ ig_status ig_make_local(ig_divided *divided, uint32_t number) {
     ig_data data;
     IG_TRY(cut_weight(&c, &data));
     const char *name = ig_arena_printf(&c.module->arena, "%s.%u", c.weight->name,
-                                       number);
+                                       index);
     ig_weight *own = ig_module_add_weight(c.module, name, &data);
     own->is_parameter = c.weight->is_parameter;
     part->table = table->def ? ig_make_weight(&b, own) : open_part(b.graph, own);

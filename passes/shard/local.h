@@ -6,6 +6,6 @@
 #include "passes/shard/divided.h"
 
 /* Makes parts[number].table for the rank of the program. */
-ig_status ig_make_local(ig_divided *divided, uint32_t number);
+ig_status ig_make_local(ig_divided *divided, uint32_t index);
 
 #endif

@@ -221,9 +221,9 @@ static bool is_jagged_feature(const finder *f, const ig_op *bag,
            !feature->ends && feature->pool != IG_POOL_none;
 }
 
-static bool keeps_feature(finder *f, const ig_op *bag, uint32_t number) {
-    ig_bag_feature feature = ig_bag_feature_at(bag, number);
-    const ig_value *result = &bag->results[number],
+static bool keeps_feature(finder *f, const ig_op *bag, uint32_t index) {
+    ig_bag_feature feature = ig_bag_feature_at(bag, index);
+    const ig_value *result = &bag->results[index],
                    *ids = bag->operands[feature.ids].value;
     for (uint32_t i = 0; i < feature.tables; i++) {
         if (known_of(f, bag->operands[feature.table + i].value)->kind != KIND_SHARED) {

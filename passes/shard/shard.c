@@ -164,11 +164,11 @@ static ig_status count_lists(const sharder *s, const ig_op *bag, uint64_t *out_l
 static void sort_features(party *p, kept_features *kept) {
     ig_op *bag = kept->bag;
     uint32_t chunk = ig_chunk_of(&p->s->chunk_of, bag);
-    uint32_t number = chunk ? chunk - 1 : 0;
+    uint32_t index = chunk ? chunk - 1 : 0;
     for (uint32_t i = 0; i < bag->result_count; i++) {
         ig_way f = { .bag = bag,
                      .number = i,
-                     .leg = number,
+                     .leg = index,
                      .in = ig_bag_feature_at(bag, i),
                      .attrs = ig_bag_attrs_of(bag) };
         f.table = table_of(p->s, bag, &f.in);

@@ -69,12 +69,12 @@ ig_status ig_flight_open(ig_group *group, ig_collective what, uint32_t pieces,
     return IG_OK;
 }
 
-ig_flight *ig_flight_at(ig_group *group, int64_t number, uint32_t pieces) {
-    if (!group->flights || number < 0 || number > UINT32_MAX) {
+ig_flight *ig_flight_at(ig_group *group, int64_t id, uint32_t pieces) {
+    if (!group->flights || id < 0 || id > UINT32_MAX) {
         return NULL;
     }
-    ig_flight *flight = &group->flights[number % IG_FLIGHTS];
-    bool is_one = flight->is_open && flight->number == (uint32_t)number &&
+    ig_flight *flight = &group->flights[id % IG_FLIGHTS];
+    bool is_one = flight->is_open && flight->number == (uint32_t)id &&
                   flight->pieces == pieces;
     return is_one ? flight : NULL;
 }

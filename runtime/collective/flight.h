@@ -45,7 +45,7 @@ ig_status ig_flight_open(ig_group *group, ig_collective what, uint32_t pieces,
 ig_status ig_flight_start(ig_group *group, ig_flight *flight);
 /* The flight of that number with so many pieces, which has been started; NULL: there is
  * none. */
-ig_flight *ig_flight_at(ig_group *group, int64_t number, uint32_t pieces);
+ig_flight *ig_flight_at(ig_group *group, int64_t id, uint32_t pieces);
 /* receive[r * pieces …] get the parts from rank r. */
 ig_status ig_flight_wait(ig_group *group, ig_flight *flight,
                          const ig_group_part *receive);

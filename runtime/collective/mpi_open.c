@@ -32,8 +32,8 @@ static void *find_symbol(const ig_mpi *mpi, const char *name) {
 }
 
 /* A function, as a pointer of the type of `out`. */
-static void take_call(const ig_mpi *mpi, int number, void *out) {
-    memcpy(out, &mpi->calls[number], sizeof mpi->calls[number]);
+static void take_call(const ig_mpi *mpi, int index, void *out) {
+    memcpy(out, &mpi->calls[index], sizeof mpi->calls[index]);
 }
 
 /* ---- the families ---- */

@@ -87,18 +87,18 @@ typedef struct span {
 } span;
 
 /* Bag `number` as it is given. */
-static span given_span(const bags *b, int64_t number) {
+static span given_span(const bags *b, int64_t index) {
     if (!b->begins) {
-        return (span){ number * b->length, (number + 1) * b->length };
+        return (span){ index * b->length, (index + 1) * b->length };
     }
-    int64_t end = b->ends                       ? b->ends[number]
-                  : number + 1 < b->begin_count ? b->begins[number + 1]
-                                                : b->id_count;
-    return (span){ b->begins[number], end };
+    int64_t end = b->ends                      ? b->ends[index]
+                  : index + 1 < b->begin_count ? b->begins[index + 1]
+                                               : b->id_count;
+    return (span){ b->begins[index], end };
 }
 
 /* In order and within the ids, by the rule of offsets. */
-static bool check_span(const bags *b, int64_t number, span *s) {
+static bool check_span(const bags *b, int64_t index, span *s) {
     if (b->offsets == OFFSETS_SLICE) {
         s->begin += s->begin < 0 ? b->id_count : 0;
         s->end += s->end < 0 ? b->id_count : 0;
@@ -107,22 +107,22 @@ static bool check_span(const bags *b, int64_t number, span *s) {
         s->begin = clamp_index(s->begin, 0, b->id_count);
         s->end = clamp_index(s->end, s->begin, b->id_count);
     }
-    bool is_whole = b->offsets != OFFSETS_FIRST || number > 0 || s->begin == 0;
+    bool is_whole = b->offsets != OFFSETS_FIRST || index > 0 || s->begin == 0;
     bool is_good = is_whole && s->begin >= 0 && s->begin <= s->end &&
                    s->end <= b->id_count;
     return is_good ||
            ig_rank_refuse(b->call,
                           "bag_ids: feature %lld: bag %lld goes from %lld to %lld, and "
                           "there are %lld ids",
-                          (long long)b->feature, (long long)number, (long long)s->begin,
+                          (long long)b->feature, (long long)index, (long long)s->begin,
                           (long long)s->end, (long long)b->id_count);
 }
 
-static bool list_bag(bags *b, int64_t number) {
-    bool is_last = b->begins && number == b->bag_count - 1;
+static bool list_bag(bags *b, int64_t index) {
+    bool is_last = b->begins && index == b->bag_count - 1;
     int64_t first = b->count, row, divisor = 0;
-    span s = given_span(b, number);
-    if (!check_span(b, number, &s)) {
+    span s = given_span(b, index);
+    if (!check_span(b, index, &s)) {
         return false;
     }
     if (is_last && b->last == LAST_MEAN && b->pool == POOL_MEAN) {
@@ -145,7 +145,7 @@ static bool list_bag(bags *b, int64_t number) {
         list_id(b, -1, -1);
     }
     if (b->lengths) {
-        b->lengths[number] = b->count - first;
+        b->lengths[index] = b->count - first;
     }
     return true;
 }

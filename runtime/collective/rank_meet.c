@@ -289,11 +289,11 @@ static ig_flight *find_flight(const meeting *m, uint32_t buffer, uint32_t n) {
     if (!ig_rank_holds(m->call, buffer, 1, 8)) {
         return NULL;
     }
-    int64_t number = *(const int64_t *)m->call->buffers[buffer];
-    ig_flight *flight = ig_flight_at(m->group, number, n);
+    int64_t id = *(const int64_t *)m->call->buffers[buffer];
+    ig_flight *flight = ig_flight_at(m->group, id, n);
     if (!flight) {
         (void)ig_rank_refuse(m->call, "exchange %lld of %u lists was not started",
-                             (long long)number, n);
+                             (long long)id, n);
     }
     return flight;
 }

@@ -37,13 +37,13 @@ void ig_cuda_leave_quietly(const ig_cuda_device *gpu, int error) {
 /* Code for sm_XY runs on GPUs of the same X and at least that Y; "a" on exactly it.
  * PTX of compute_XY is compiled by the driver of any that is not older. */
 int ig_cuda_level_rank(const char *level, int major, int minor) {
-    unsigned number = 0;
+    unsigned capability = 0;
     int used = 0;
-    if (sscanf(level, "compute_%3u%n", &number, &used) == 1) {
-        bool is_newer = (int)number <= 10 * major + minor && level[used] == '\0';
-        return is_newer ? (int)number : 0;
+    if (sscanf(level, "compute_%3u%n", &capability, &used) == 1) {
+        bool is_newer = (int)capability <= 10 * major + minor && level[used] == '\0';
+        return is_newer ? (int)capability : 0;
     }
-    if (sscanf(level, "sm_%3u%n", &number, &used) != 1) {
+    if (sscanf(level, "sm_%3u%n", &capability, &used) != 1) {
         return 0;
     }
     bool is_exact = level[used] == 'a' && level[used + 1] == '\0';
@@ -51,9 +51,9 @@ int ig_cuda_level_rank(const char *level, int major, int minor) {
         return 0;
     }
     enum { CODE = 1000 }; /* before any PTX */
-    int x = (int)number / 10, y = (int)number % 10;
+    int x = (int)capability / 10, y = (int)capability % 10;
     bool runs = x == major && (is_exact ? y == minor : y <= minor);
-    return runs ? CODE + 2 * (int)number + is_exact : 0;
+    return runs ? CODE + 2 * (int)capability + is_exact : 0;
 }
 
 static int rank_level(const ig_device *device, const char *level) {

@@ -47,7 +47,7 @@ int ig_cuda_launch_all(ig_session *session);
 void ig_cuda_drop_graphs(ig_session *session);
 
 /* cuda_host.c */
-ig_status ig_cuda_fetch(ig_session *session, uint32_t number, ig_host_call *call);
-ig_status ig_cuda_store(ig_session *session, uint32_t number, const ig_host_call *call);
+ig_status ig_cuda_fetch(ig_session *session, uint32_t index, ig_host_call *call);
+ig_status ig_cuda_store(ig_session *session, uint32_t index, const ig_host_call *call);
 
 #endif

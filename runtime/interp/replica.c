@@ -104,10 +104,10 @@ static bool end_package(ig_interp_replica *r) {
     return is_last;
 }
 
-static ig_interp_replica *find_package(ig_interp_manager *manager, int64_t number) {
+static ig_interp_replica *find_package(ig_interp_manager *manager, int64_t id) {
     (void)pthread_mutex_lock(&manager->lock);
     ig_interp_replica *found = manager->packages;
-    while (found && found->number != number) {
+    while (found && found->number != id) {
         found = found->next;
     }
     if (found) {

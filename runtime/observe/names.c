@@ -22,19 +22,19 @@ static void clean_label(char *label) {
     }
 }
 
-static bool runs_kernel(const ig_program *program, uint32_t step, uint32_t number) {
+static bool runs_kernel(const ig_program *program, uint32_t step, uint32_t index) {
     return program->plan.steps[step].kind == IG_STEP_launch &&
-           program->execs[step].variant->kernel == number;
+           program->execs[step].variant->kernel == index;
 }
 
-void ig_observe_label(const ig_program *program, uint32_t number,
+void ig_observe_label(const ig_program *program, uint32_t index,
                       char label[IG_OBSERVE_LABEL_BYTES]) {
     const ig_plan *plan = &program->plan;
-    const char *name = ig_plan_string(plan, plan->kernels[number]);
+    const char *name = ig_plan_string(plan, plan->kernels[index]);
     ig_str source = { NULL, 0 };
     unsigned others = 0;
     for (uint32_t i = 0; i < plan->steps_count; i++) {
-        if (runs_kernel(program, i, number) && plan->steps[i].source.size) {
+        if (runs_kernel(program, i, index) && plan->steps[i].source.size) {
             others += source.size > 0;
             source = source.size
                          ? source

@@ -111,7 +111,7 @@ static bool is_plain_name(const char *name, size_t size) {
            !memchr(name, '/', size) && !memchr(name, 0, size);
 }
 
-static ig_status write_text(observer *o, uint32_t number, const ig_debug_kernel *known,
+static ig_status write_text(observer *o, uint32_t index, const ig_debug_kernel *known,
                             const ig_message *message) {
     const char *file = bytes_of(o, known->file), *text = bytes_of(o, known->text);
     if (!text || !is_plain_name(file, known->file.bytes)) {
@@ -127,17 +127,17 @@ static ig_status write_text(observer *o, uint32_t number, const ig_debug_kernel 
     if (size >= (int)sizeof o->kernel.path) {
         return ig_message_set(message, IG_IO, "%.60s…: too long a path", o->texts);
     }
-    o->files[number] = strdup(o->kernel.path);
+    o->files[index] = strdup(o->kernel.path);
     return ig_observe_write(o->kernel.path, (ig_str){ text, known->text.bytes },
                             message);
 }
 
 /* The entry's record of kernel `number`, which has code. */
-static ig_status add_debug(observer *o, uint32_t number, const ig_message *message) {
+static ig_status add_debug(observer *o, uint32_t index, const ig_message *message) {
     const ig_debug_kernel *known =
         (const ig_debug_kernel *)(const void *)(o->debug.data +
                                                 sizeof(ig_debug_header)) +
-        number;
+        index;
     const ig_code_header *header = (const void *)o->program->image.bytes;
     if (known->text.bytes == 0) {
         return IG_OK;
@@ -147,7 +147,7 @@ static ig_status add_debug(observer *o, uint32_t number, const ig_message *messa
         known->lines.offset % _Alignof(ig_debug_line)) {
         return report_damage(message, "a part is out of bounds");
     }
-    IG_TRY(write_text(o, number, known, message));
+    IG_TRY(write_text(o, index, known, message));
     o->kernel.code = o->program->image.bytes + header->image_offset + known->code;
     o->kernel.object = (ig_str){ object, known->object.bytes };
     o->kernel.folder = known->folder;
@@ -158,7 +158,7 @@ static ig_status add_debug(observer *o, uint32_t number, const ig_message *messa
 
 /* ---- kernels ---- */
 
-static ig_status tell_all(observer *o, uint32_t number, const ig_message *message) {
+static ig_status tell_all(observer *o, uint32_t index, const ig_message *message) {
     if (o->wants & IG_OBSERVE_PERF_MAP) {
         IG_TRY(ig_perf_map_add(&o->kernel, message));
     }
@@ -166,27 +166,27 @@ static ig_status tell_all(observer *o, uint32_t number, const ig_message *messag
         IG_TRY(ig_jitdump_add(&o->kernel, message));
     }
     if ((o->wants & IG_OBSERVE_GDB) && o->kernel.object.size) {
-        IG_TRY(ig_gdb_add(&o->kernel, o->texts, &o->entries[number], message));
+        IG_TRY(ig_gdb_add(&o->kernel, o->texts, &o->entries[index], message));
     }
     return IG_OK;
 }
 
-static ig_status tell_kernel(observer *o, uint32_t number, const ig_message *message) {
+static ig_status tell_kernel(observer *o, uint32_t index, const ig_message *message) {
     const char *image = o->program->image.bytes;
     const ig_code_header *header = (const void *)image;
     const ig_code_kernel *kernel = (const ig_code_kernel *)(const void *)(header + 1) +
-                                   number;
+                                   index;
     if (kernel->entry >= header->image_bytes) { /* this level has not got it */
         return IG_OK;
     }
     uint64_t left = header->image_bytes - kernel->entry;
     o->kernel = (ig_observed){ .code = image + header->image_offset + kernel->entry,
                                .size = kernel->bytes < left ? kernel->bytes : left };
-    ig_observe_label(o->program, number, o->kernel.label);
+    ig_observe_label(o->program, index, o->kernel.label);
     if (o->debug.size) {
-        IG_TRY(add_debug(o, number, message));
+        IG_TRY(add_debug(o, index, message));
     }
-    return tell_all(o, number, message);
+    return tell_all(o, index, message);
 }
 
 static ig_status tell_program(observer *o, const char *folder,

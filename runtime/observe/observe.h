@@ -30,7 +30,7 @@ typedef struct ig_observe_folder {
 typedef ig_status ig_tell_fn(const ig_observed *kernel, const ig_message *message);
 
 /* names.c: label of kernel `number`: its name, and the nodes whose work it does. */
-void ig_observe_label(const ig_program *program, uint32_t number,
+void ig_observe_label(const ig_program *program, uint32_t index,
                       char label[IG_OBSERVE_LABEL_BYTES]);
 
 /* folder.c.  The folder for files of this process: `wanted`, INGOT_OBSERVE_DIR, or a

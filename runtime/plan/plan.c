@@ -301,8 +301,8 @@ void ig_plan_find_keys(ig_plan *plan) {
     }
 }
 
-bool ig_plan_is_late_output(const ig_plan *plan, uint32_t number) {
-    const ig_plan_port *port = &plan->outputs[number];
+bool ig_plan_is_late_output(const ig_plan *plan, uint32_t index) {
+    const ig_plan_port *port = &plan->outputs[index];
     for (uint32_t i = 0; i < port->rank; i++) {
         if (ig_plan_expr_depends(plan, plan->lists[port->dims + i], IG_DEPENDS_LATE)) {
             return true;

@@ -69,18 +69,18 @@ static inline bool ig_plan_expr_depends(const ig_plan *plan, uint32_t expr, int 
 }
 
 /* Is an extent of the output known only when the run has computed it? */
-bool ig_plan_is_late_output(const ig_plan *plan, uint32_t number);
+bool ig_plan_is_late_output(const ig_plan *plan, uint32_t index);
 /* Is the output's buffer its own, not an input's, a constant's or another output's? */
-static inline bool ig_plan_has_own_buffer(const ig_plan *plan, uint32_t number) {
-    assert(number < plan->outputs_count && "the plan has no such output");
-    const ig_plan_buffer *buffer = &plan->buffers[plan->outputs[number].buffer];
-    return buffer->space == IG_SPACE_OUTPUT && buffer->index == number;
+static inline bool ig_plan_has_own_buffer(const ig_plan *plan, uint32_t index) {
+    assert(index < plan->outputs_count && "the plan has no such output");
+    const ig_plan_buffer *buffer = &plan->buffers[plan->outputs[index].buffer];
+    return buffer->space == IG_SPACE_OUTPUT && buffer->index == index;
 }
 
 /* Is the output in an input's memory? */
-static inline bool ig_plan_is_in_place(const ig_plan *plan, uint32_t number) {
-    assert(number < plan->outputs_count && "the plan has no such output");
-    return plan->outputs[number].in_place_of != IG_NONE;
+static inline bool ig_plan_is_in_place(const ig_plan *plan, uint32_t index) {
+    assert(index < plan->outputs_count && "the plan has no such output");
+    return plan->outputs[index].in_place_of != IG_NONE;
 }
 
 /* Bits of an element; 0 for an unknown dtype. */

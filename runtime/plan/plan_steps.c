@@ -102,10 +102,10 @@ static bool is_prepared_from(const walk *w, uint32_t buffer) {
 
 /* A body of a prepare step uses the weights that it names, constants, kept buffers, and
  * buffers that live inside of it. */
-static bool may_prepare_with(const walk *w, uint32_t number) {
-    const ig_plan_buffer *buffer = &w->plan->buffers[number];
+static bool may_prepare_with(const walk *w, uint32_t index) {
+    const ig_plan_buffer *buffer = &w->plan->buffers[index];
     if (buffer->space == IG_SPACE_INPUT) {
-        return is_prepared_from(w, number);
+        return is_prepared_from(w, index);
     }
     if (buffer->space == IG_SPACE_ARENA) {
         return buffer->first > w->prepare && buffer->last < w->prepare_end &&
@@ -139,10 +139,10 @@ static const char *check_prepare(const walk *w, const ig_plan_step *step) {
 /* A worker's buffer lives inside one block of rows.  Buffers that the blocks share live
  * as long as the rows step: one block may be at its last step while another is at its
  * first. */
-static bool may_use_buffer(const walk *w, uint32_t number) {
-    const ig_plan_buffer *buffer = &w->plan->buffers[number];
+static bool may_use_buffer(const walk *w, uint32_t index) {
+    const ig_plan_buffer *buffer = &w->plan->buffers[index];
     bool is_in_rows = w->rows != IG_NONE;
-    if (w->prepare != IG_NONE && !may_prepare_with(w, number)) {
+    if (w->prepare != IG_NONE && !may_prepare_with(w, index)) {
         return false;
     }
     if (buffer->space == IG_SPACE_WORKER) {
@@ -349,13 +349,13 @@ static const char *check_numbers(const walk *w, const ig_plan_step *step) {
 
 /* ---- nesting ---- */
 
-static const char *check_nesting(const walk *w, uint32_t number) {
+static const char *check_nesting(const walk *w, uint32_t index) {
     const ig_plan *plan = w->plan;
-    const ig_plan_step *step = &plan->steps[number];
+    const ig_plan_step *step = &plan->steps[index];
     uint32_t end = w->depth ? w->ends[w->depth - 1] : plan->steps_count;
     uint64_t nested = (uint64_t)step->body_count + step->else_count;
     bool may_else = step->kind == IG_STEP_if;
-    if (nested > end - number - 1 || (!rules[step->kind].has_body && nested > 0) ||
+    if (nested > end - index - 1 || (!rules[step->kind].has_body && nested > 0) ||
         (!may_else && step->else_count > 0)) {
         return "body";
     }
@@ -366,23 +366,23 @@ static const char *check_nesting(const walk *w, uint32_t number) {
         return "step among rows";
     }
     bool is_launch = step->kind == IG_STEP_launch;
-    bool may_join = is_launch && number > 0 && !w->after_body &&
-                    plan->steps[number - 1].kind == IG_STEP_launch;
+    bool may_join = is_launch && index > 0 && !w->after_body &&
+                    plan->steps[index - 1].kind == IG_STEP_launch;
     uint32_t allowed = (is_launch ? IG_STEP_CHECKS : 0u) |
                        (may_join ? IG_STEP_JOINS : 0u);
     return step->flags & ~allowed ? "flags" : NULL;
 }
 
-static const char *check_step(const walk *w, uint32_t number) {
+static const char *check_step(const walk *w, uint32_t index) {
     const ig_plan *plan = w->plan;
-    const ig_plan_step *step = &plan->steps[number];
+    const ig_plan_step *step = &plan->steps[index];
     if (step->kind >= IG_STEP_COUNT) {
         return "kind";
     }
     if (!ig_plan_has_text(plan, step->name) || !ig_plan_has_text(plan, step->source)) {
         return "name";
     }
-    const char *why = check_nesting(w, number);
+    const char *why = check_nesting(w, index);
     if (!why) {
         why = check_numbers(w, step);
     }
@@ -407,23 +407,23 @@ static const char *check_step(const walk *w, uint32_t number) {
     return why;
 }
 
-static void close_bodies(walk *w, uint32_t number) {
+static void close_bodies(walk *w, uint32_t index) {
     w->after_body = false;
-    while (w->depth > 0 && w->ends[w->depth - 1] == number) {
+    while (w->depth > 0 && w->ends[w->depth - 1] == index) {
         w->depth--;
         w->after_body = true;
     }
-    if (w->rows != IG_NONE && number == w->rows_end) {
+    if (w->rows != IG_NONE && index == w->rows_end) {
         w->rows = IG_NONE;
     }
-    if (w->prepare != IG_NONE && number == w->prepare_end) {
+    if (w->prepare != IG_NONE && index == w->prepare_end) {
         w->prepare = IG_NONE;
     }
 }
 
-static void open_bodies(walk *w, uint32_t number) {
-    const ig_plan_step *step = &w->plan->steps[number];
-    uint32_t body = number + 1 + step->body_count;
+static void open_bodies(walk *w, uint32_t index) {
+    const ig_plan_step *step = &w->plan->steps[index];
+    uint32_t body = index + 1 + step->body_count;
     if (step->else_count > 0) {
         w->ends[w->depth++] = body + step->else_count;
     }
@@ -431,11 +431,11 @@ static void open_bodies(walk *w, uint32_t number) {
         w->ends[w->depth++] = body;
     }
     if (step->kind == IG_STEP_rows && step->body_count > 0) {
-        w->rows = number;
+        w->rows = index;
         w->rows_end = body;
     }
     if (step->kind == IG_STEP_prepare && step->body_count > 0) {
-        w->prepare = number;
+        w->prepare = index;
         w->prepare_end = body;
     }
     w->has_begun |= step->kind != IG_STEP_prepare && w->prepare == IG_NONE;

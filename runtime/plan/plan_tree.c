@@ -14,10 +14,10 @@
 enum { MAX_DEPTH = 64 };
 
 static ig_status report_damage(const ig_message *message, const char *what,
-                               uint32_t number) {
+                               uint32_t index) {
     return ig_message_set(message, IG_INVALID,
                           "the plan is damaged: %s (number %u) is out of range", what,
-                          (unsigned)number);
+                          (unsigned)index);
 }
 
 /* ---- nodes ---- */
@@ -76,9 +76,9 @@ static bool is_in_result(const tree_walk *w) {
 /* Closes the nodes that are complete after node `i`. */
 static void close_nodes(tree_walk *w, uint32_t i) {
     while (w->depth > 0 && w->open[w->depth - 1].owed == 0) {
-        uint32_t number = w->open[--w->depth].number;
-        assert(number <= i && "a node ends before it begins");
-        w->plan->node_sizes[number] = i + 1 - number;
+        uint32_t index = w->open[--w->depth].number;
+        assert(index <= i && "a node ends before it begins");
+        w->plan->node_sizes[index] = i + 1 - index;
     }
 }
 

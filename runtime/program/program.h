@@ -83,7 +83,7 @@ ig_status ig_program_choose_device(ig_program *program,
 /* The parts of opening, each in a file of its name. */
 ig_status ig_program_load_code(ig_program *program, const ig_program_options *options,
                                const ig_message *message);
-ig_status ig_program_find_kernel(const ig_program *program, uint32_t number,
+ig_status ig_program_find_kernel(const ig_program *program, uint32_t index,
                                  ig_device_kernel *out_kernel,
                                  const ig_message *message);
 ig_status ig_program_find_constants(ig_program *program, const char *path,

@@ -153,17 +153,17 @@ ig_status ig_program_load_code(ig_program *program, const ig_program_options *op
     return check_code(program, (ig_str){ program->image.bytes, code.size }, message);
 }
 
-ig_status ig_program_find_kernel(const ig_program *program, uint32_t number,
+ig_status ig_program_find_kernel(const ig_program *program, uint32_t index,
                                  ig_device_kernel *out_kernel,
                                  const ig_message *message) {
     const ig_device *device = program->device;
-    assert(number < program->plan.kernels_count && "the plan has no such kernel");
+    assert(index < program->plan.kernels_count && "the plan has no such kernel");
     const ig_code_header *header = (const void *)program->image.bytes;
-    const char *name = ig_plan_string(&program->plan, program->plan.kernels[number]);
+    const char *name = ig_plan_string(&program->plan, program->plan.kernels[index]);
     uint64_t entry = UINT64_MAX; /* the first field of a record, however long that is */
     if (header) {
         memcpy(&entry,
-               (const char *)(header + 1) + (size_t)number * header->record_bytes,
+               (const char *)(header + 1) + (size_t)index * header->record_bytes,
                sizeof entry);
     }
     if (!header || entry >= header->image_bytes) {

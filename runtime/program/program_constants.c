@@ -69,11 +69,11 @@ static ig_status map_file(const char *artifact, const char *path, const char *in
 }
 
 /* The same bytes as when the artifact was written?  By time, else by hash. */
-static ig_status check_file(const ig_program *program, uint32_t number,
+static ig_status check_file(const ig_program *program, uint32_t index,
                             const ig_message *message) {
     const ig_plan *plan = &program->plan;
-    const ig_plan_file *file = &plan->files[number];
-    const ig_constant_file *source = &program->sources[EMBEDDED + number];
+    const ig_plan_file *file = &plan->files[index];
+    const ig_constant_file *source = &program->sources[EMBEDDED + index];
     const char *path = ig_plan_string(plan, file->path);
     if (source->bytes.size != file->bytes) {
         return ig_message_set(
@@ -86,8 +86,7 @@ static ig_status check_file(const ig_program *program, uint32_t number,
     }
     for (uint32_t i = 0; i < plan->constants_count; i++) {
         const ig_plan_constant *constant = &plan->constants[i];
-        if (source_of(constant) != EMBEDDED + number ||
-            constant->offset > file->bytes ||
+        if (source_of(constant) != EMBEDDED + index || constant->offset > file->bytes ||
             constant->bytes > file->bytes - constant->offset) {
             continue; /* not in this file; out of range is found later */
         }
@@ -103,15 +102,15 @@ static ig_status check_file(const ig_program *program, uint32_t number,
     return IG_OK;
 }
 
-static ig_status find_file(ig_program *program, uint32_t number, const char *artifact,
+static ig_status find_file(ig_program *program, uint32_t index, const char *artifact,
                            const ig_program_options *options,
                            const ig_message *message) {
     const ig_plan *plan = &program->plan;
-    const char *path = ig_plan_string(plan, plan->files[number].path);
-    ig_constant_file *source = &program->sources[EMBEDDED + number];
+    const char *path = ig_plan_string(plan, plan->files[index].path);
+    ig_constant_file *source = &program->sources[EMBEDDED + index];
     if (!find_in_memory(options, path, &source->bytes)) {
         char why[WHY_BYTES];
-        const char *instead = number == 0 ? options->weights_path : NULL;
+        const char *instead = index == 0 ? options->weights_path : NULL;
         ig_status status = map_file(artifact, path, instead, &source->map, why);
         if (status != IG_OK) {
             /* The artifact names it, not the user: then it is the artifact that
@@ -122,7 +121,7 @@ static ig_status find_file(ig_program *program, uint32_t number, const char *art
         }
         source->bytes = (ig_str){ source->map.data, source->map.size };
     }
-    return check_file(program, number, message);
+    return check_file(program, index, message);
 }
 
 /* ---- large pages ---- */
@@ -152,13 +151,13 @@ static ig_status copy_large(ig_constant_file *source, uint64_t begin, uint64_t e
 }
 
 /* The range of source `number` that constants use. */
-static void find_extent(const ig_plan *plan, uint32_t number, uint64_t *out_begin,
+static void find_extent(const ig_plan *plan, uint32_t index, uint64_t *out_begin,
                         uint64_t *out_end) {
     *out_begin = UINT64_MAX;
     *out_end = 0;
     for (uint32_t i = 0; i < plan->constants_count; i++) {
         const ig_plan_constant *constant = &plan->constants[i];
-        if (source_of(constant) == number && constant->bytes > 0) {
+        if (source_of(constant) == index && constant->bytes > 0) {
             uint64_t end = constant->offset + constant->bytes;
             *out_begin = constant->offset < *out_begin ? constant->offset : *out_begin;
             *out_end = end > *out_end ? end : *out_end;
@@ -166,11 +165,11 @@ static void find_extent(const ig_plan *plan, uint32_t number, uint64_t *out_begi
     }
 }
 
-static ig_status copy_to_large_pages(ig_program *program, uint32_t number,
+static ig_status copy_to_large_pages(ig_program *program, uint32_t index,
                                      const ig_message *message) {
-    ig_constant_file *source = &program->sources[number];
+    ig_constant_file *source = &program->sources[index];
     uint64_t begin, end;
-    find_extent(&program->plan, number, &begin, &end);
+    find_extent(&program->plan, index, &begin, &end);
     if (begin >= end) {
         return IG_OK;
     }
@@ -179,7 +178,7 @@ static ig_status copy_to_large_pages(ig_program *program, uint32_t number,
                          (uintptr_t)source->copy % LARGE_PAGE + begin % IG_ENTRY_ALIGN;
     for (uint32_t i = 0; i < program->plan.constants_count; i++) {
         const ig_plan_constant *constant = &program->plan.constants[i];
-        if (source_of(constant) == number && constant->bytes > 0) {
+        if (source_of(constant) == index && constant->bytes > 0) {
             program->constants[i] = target + (constant->offset - begin);
         }
     }
@@ -188,9 +187,9 @@ static ig_status copy_to_large_pages(ig_program *program, uint32_t number,
 
 /* ---- constants ---- */
 
-static ig_status find_constant(ig_program *program, uint32_t number, bool checks,
+static ig_status find_constant(ig_program *program, uint32_t index, bool checks,
                                const ig_message *message) {
-    const ig_plan_constant *constant = &program->plan.constants[number];
+    const ig_plan_constant *constant = &program->plan.constants[index];
     const ig_constant_file *source = &program->sources[source_of(constant)];
     const char *name = ig_plan_string(&program->plan, constant->name);
     if (constant->offset > source->bytes.size ||
@@ -199,11 +198,11 @@ static ig_status find_constant(ig_program *program, uint32_t number, bool checks
                               "constant '%s' lies outside of its weights", name);
     }
     /* An empty constant in an absent entry still wants an address. */
-    program->constants[number] = source->bytes.data
-                                     ? source->bytes.data + constant->offset
-                                     : "";
+    program->constants[index] = source->bytes.data
+                                    ? source->bytes.data + constant->offset
+                                    : "";
     if (checks && !ig_hash128_is_zero(&constant->hash) &&
-        !ig_hash128_matches(&constant->hash, program->constants[number],
+        !ig_hash128_matches(&constant->hash, program->constants[index],
                             constant->bytes)) {
         return ig_message_set(message, IG_INVALID,
                               "constant '%s' is damaged: its hash does not match",

@@ -102,13 +102,13 @@ static ig_status find_function(const layout *l, const ig_plan_step *step,
 
 /* ---- indices ---- */
 
-static void assign_indices(layout *l, uint32_t number, ig_exec *exec) {
-    const ig_plan_step *step = &l->plan->steps[number];
+static void assign_indices(layout *l, uint32_t index, ig_exec *exec) {
+    const ig_plan_step *step = &l->plan->steps[index];
     ig_program *program = l->program;
     exec->slot = (uint32_t)l->slots;
     exec->param = (uint32_t)l->params;
     exec->launch = program->launch_count;
-    exec->end = number + 1 + step->body_count + step->else_count;
+    exec->end = index + 1 + step->body_count + step->else_count;
     exec->rows = l->rows;
     assert(exec->end <= l->plan->steps_count && "a body reaches past the last step");
     l->slots += step->operands.count;
@@ -126,22 +126,22 @@ static void assign_indices(layout *l, uint32_t number, ig_exec *exec) {
     }
 }
 
-static ig_status lay_out_step(layout *l, uint32_t number) {
-    const ig_plan_step *step = &l->plan->steps[number];
-    ig_exec *exec = &l->program->execs[number];
-    if (l->rows != IG_NONE && number == l->rows_end) {
+static ig_status lay_out_step(layout *l, uint32_t index) {
+    const ig_plan_step *step = &l->plan->steps[index];
+    ig_exec *exec = &l->program->execs[index];
+    if (l->rows != IG_NONE && index == l->rows_end) {
         l->rows = IG_NONE;
     }
     if (step->kind == IG_STEP_launch || step->kind == IG_STEP_host) {
         IG_TRY(find_function(l, step, exec));
     }
-    assign_indices(l, number, exec);
+    assign_indices(l, index, exec);
     exec->is_late = is_late_step(l->plan, step, exec);
     l->program->late_count += exec->is_late;
     exec->is_loose = exec->variant && is_loose_variant(l->plan, exec->variant);
     l->program->has_loose |= exec->is_loose;
     if (step->kind == IG_STEP_rows) {
-        l->rows = number;
+        l->rows = index;
         l->rows_end = exec->end;
     }
     if (l->slots > MAX_SLOTS || l->params > MAX_SLOTS) {

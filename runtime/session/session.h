@@ -119,9 +119,9 @@ struct ig_session {
 ig_status ig_session_choose_shape(ig_session *session);
 /* Evaluates definitions over late symbols (`is_late`), or all the others, in order. */
 ig_status ig_session_define(ig_session *session, bool is_late);
-ig_status ig_session_check_guard(ig_session *session, uint32_t number);
+ig_status ig_session_check_guard(ig_session *session, uint32_t index);
 /* Extents and bytes of an output, into the current shape. */
-ig_status ig_session_size_output(ig_session *session, uint32_t number);
+ig_status ig_session_size_output(ig_session *session, uint32_t index);
 
 /* session_arena.c: offsets of the buffers of a space, for the current shape's sizes;
  * false on overflow. */
@@ -144,29 +144,29 @@ static inline uint32_t ig_session_callers(const ig_session *session, uint32_t co
 }
 
 /* Is the output in the memory of a device that is not the host's? */
-static inline bool ig_session_is_far(const ig_session *session, uint32_t number) {
-    assert(number < session->plan->outputs_count && "the plan has no such output");
-    bool is_state = number >= ig_session_callers(session, session->plan->outputs_count);
+static inline bool ig_session_is_far(const ig_session *session, uint32_t index) {
+    assert(index < session->plan->outputs_count && "the plan has no such output");
+    bool is_state = index >= ig_session_callers(session, session->plan->outputs_count);
     return session->staging &&
-           (is_state || session->outputs[number].view->memory != IG_MEMORY_HOST);
+           (is_state || session->outputs[index].view->memory != IG_MEMORY_HOST);
 }
 
 /* session_bind.c: memory for an output of so many bytes, and its view. */
-ig_status ig_session_place_output(ig_session *session, uint32_t number, int64_t bytes);
-void ig_session_describe_output(ig_session *session, uint32_t number);
+ig_status ig_session_place_output(ig_session *session, uint32_t index, int64_t bytes);
+void ig_session_describe_output(ig_session *session, uint32_t index);
 
 /* Binds session->given, the caller's views in it, anew. */
 ig_status ig_session_rebind(ig_session *session);
 
 /* session_resolve.c: evaluates the record of step `number` into the current shape. */
-ig_status ig_session_resolve(ig_session *session, uint32_t number);
+ig_status ig_session_resolve(ig_session *session, uint32_t index);
 /* The same for params, tiles and cost of a launch or host step alone. */
-ig_status ig_session_resolve_params(ig_session *session, uint32_t number);
+ig_status ig_session_resolve_params(ig_session *session, uint32_t index);
 /* Divides the tiles of the phase that begins at step `number` among the workers. */
-void ig_session_split(ig_session *session, uint32_t number);
+void ig_session_split(ig_session *session, uint32_t index);
 /* Fills the addresses of one step's slots, of every step that is not late, or of those
  * alone that are the caller's. */
-void ig_session_patch_step(ig_session *session, uint32_t number);
+void ig_session_patch_step(ig_session *session, uint32_t index);
 void ig_session_patch(ig_session *session);
 void ig_session_patch_ports(ig_session *session);
 
@@ -190,7 +190,7 @@ extern ig_step_fn *const ig_session_steps[IG_STEP_COUNT];
 /* session_report.c: where step `number` comes from, as the user knows it: "node 3 'cut'
  * (Slice)", or "step 'slice_bounds'" where the plan does not say. */
 enum { IG_WHERE_BYTES = 256 };
-const char *ig_session_where(const ig_session *session, uint32_t number,
+const char *ig_session_where(const ig_session *session, uint32_t index,
                              char text[IG_WHERE_BYTES]);
 /* IG_INVALID with a message for the queue's report, which is then
  * cleared. */
@@ -200,7 +200,7 @@ static inline ig_status ig_session_check_report(ig_session *session) {
     return session->queue->has_report ? ig_session_take_report(session) : IG_OK;
 }
 /* The same for one report of step `number`. */
-ig_status ig_session_report(ig_session *session, uint32_t number, int64_t row,
+ig_status ig_session_report(ig_session *session, uint32_t index, int64_t row,
                             const ig_kernel_report_v0 *report);
 
 #endif

@@ -33,9 +33,9 @@ static const char *type_of(const ig_view *view, char text[TYPE_BYTES]) {
     return text;
 }
 
-static ig_status wrong_type(ig_session *session, uint32_t number, const ig_view *view,
+static ig_status wrong_type(ig_session *session, uint32_t index, const ig_view *view,
                             const char *what) {
-    const ig_plan_port *port = &session->plan->inputs[number];
+    const ig_plan_port *port = &session->plan->inputs[index];
     char text[TYPE_BYTES];
     return ig_message_set(
         &session->message, IG_INVALID, "input '%s' must be %s, but was given %s%s",
@@ -45,9 +45,9 @@ static ig_status wrong_type(ig_session *session, uint32_t number, const ig_view 
 
 /* ---- extents ---- */
 
-static ig_status bind_symbol(ig_session *session, uint32_t number,
+static ig_status bind_symbol(ig_session *session, uint32_t index,
                              const ig_view *inputs) {
-    const ig_plan_symbol *symbol = &session->plan->symbols[number];
+    const ig_plan_symbol *symbol = &session->plan->symbols[index];
     assert(symbol->input < session->plan->inputs_count && "the plan has no such input");
     int64_t value = inputs[symbol->input].dims[symbol->axis];
     const char *origin = ig_plan_string(session->plan, symbol->origin);
@@ -61,19 +61,19 @@ static ig_status bind_symbol(ig_session *session, uint32_t number,
                               "%s is %lld; it must be a multiple of %lld", origin,
                               (long long)value, (long long)symbol->multiple);
     }
-    session->symbols[number] = value;
+    session->symbols[index] = value;
     return IG_OK;
 }
 
 /* Where the extent that is expected comes from, when it is that of another input. */
-static const char *origin_of(const ig_plan *plan, uint32_t number, uint32_t expr,
+static const char *origin_of(const ig_plan *plan, uint32_t index, uint32_t expr,
                              char text[TYPE_BYTES]) {
     const ig_plan_range range = plan->exprs[expr];
     const ig_plan_code *code = &plan->codes[range.first];
     text[0] = '\0';
     if (range.count == 1 && code->opcode == IG_CODE_SYMBOL) {
         const ig_plan_symbol *symbol = &plan->symbols[code->value];
-        if (symbol->kind == IG_SYMBOL_INPUT && symbol->input != number) {
+        if (symbol->kind == IG_SYMBOL_INPUT && symbol->input != index) {
             const ig_plan_port *port = &plan->inputs[symbol->input];
             (void)snprintf(text, TYPE_BYTES, " as dim %u of input '%s'",
                            (unsigned)symbol->axis, ig_plan_string(plan, port->name));
@@ -82,28 +82,27 @@ static const char *origin_of(const ig_plan *plan, uint32_t number, uint32_t expr
     return text;
 }
 
-static ig_status check_extents(ig_session *session, uint32_t number,
+static ig_status check_extents(ig_session *session, uint32_t index,
                                const ig_view *view) {
     const ig_plan *plan = session->plan;
-    const ig_plan_port *port = &plan->inputs[number];
+    const ig_plan_port *port = &plan->inputs[index];
     for (uint32_t i = 0; i < port->rank; i++) {
         int64_t expected;
         if (!ig_plan_evaluate(plan, plan->lists[port->dims + i], session->symbols,
                               &expected)) {
-            return wrong_type(session, number, view, ": a size is too large");
+            return wrong_type(session, index, view, ": a size is too large");
         }
         if (view->dims[i] != expected) {
             char what[64 + TYPE_BYTES], origin[TYPE_BYTES];
-            (void)snprintf(
-                what, sizeof what, ": dim %u is %lld, expected %lld%s", (unsigned)i,
-                (long long)view->dims[i], (long long)expected,
-                origin_of(plan, number, plan->lists[port->dims + i], origin));
-            return wrong_type(session, number, view, what);
+            (void)snprintf(what, sizeof what, ": dim %u is %lld, expected %lld%s",
+                           (unsigned)i, (long long)view->dims[i], (long long)expected,
+                           origin_of(plan, index, plan->lists[port->dims + i], origin));
+            return wrong_type(session, index, view, what);
         }
     }
     int64_t *bytes = &session->bytes[port->buffer];
     if (!ig_dtype_code_bytes(port->dtype, port->rank, view->dims, bytes)) {
-        return wrong_type(session, number, view, ": its size is too large");
+        return wrong_type(session, index, view, ": its size is too large");
     }
     return IG_OK;
 }
@@ -195,8 +194,8 @@ static bool is_other_weight(const ig_plan_port *port, const ig_view *view,
     return (port->flags & IG_PORT_WEIGHT) && view->data != bound->data;
 }
 
-static ig_status bind_input(ig_session *session, uint32_t number, const ig_view *view) {
-    const ig_plan_port *port = &session->plan->inputs[number];
+static ig_status bind_input(ig_session *session, uint32_t index, const ig_view *view) {
+    const ig_plan_port *port = &session->plan->inputs[index];
     const char *name = ig_plan_string(session->plan, port->name);
     int64_t bytes = session->bytes[port->buffer];
     uint32_t unit = (ig_dtype_code_bits(port->dtype) + 7) / 8;
@@ -215,9 +214,9 @@ static ig_status bind_input(ig_session *session, uint32_t number, const ig_view 
                               name, unit);
     }
     IG_TRY(check_memory(session, view, "input", name));
-    session->is_prepared &= !is_other_weight(port, view, &session->inputs[number]);
-    session->inputs[number].data = view->data;
-    session->inputs[number].memory = view->memory;
+    session->is_prepared &= !is_other_weight(port, view, &session->inputs[index]);
+    session->inputs[index].data = view->data;
+    session->inputs[index].memory = view->memory;
     session->bases[port->buffer] = view->data ? view->data : (char *)session;
     return IG_OK;
 }
@@ -284,11 +283,11 @@ static const char *name_of(const ig_session *session, uint32_t output) {
     return ig_plan_string(session->plan, session->plan->outputs[output].name);
 }
 
-static ig_status no_memory(ig_session *session, uint32_t number, int64_t bytes) {
+static ig_status no_memory(ig_session *session, uint32_t index, int64_t bytes) {
     return ig_message_set(&session->message, IG_LIMIT,
                           "%s for output '%s' of %lld bytes",
                           ig_memory_refusal(&session->memory, (size_t)bytes),
-                          name_of(session, number), (long long)bytes);
+                          name_of(session, index), (long long)bytes);
 }
 
 static bool overlaps_input(const ig_session *session, const char *data, int64_t bytes) {
@@ -308,9 +307,9 @@ static bool overlaps_input(const ig_session *session, const char *data, int64_t 
 
 /* The session's memory for an output; an earlier output in it that is now an input
  * stays where it is, and the other region is used. */
-static bool reserve_own(ig_session *session, uint32_t number, int64_t bytes) {
-    ig_output *output = &session->outputs[number];
-    bool is_host = session->staging && !ig_session_is_far(session, number);
+static bool reserve_own(ig_session *session, uint32_t index, int64_t bytes) {
+    ig_output *output = &session->outputs[index];
+    bool is_host = session->staging && !ig_session_is_far(session, index);
     if (overlaps_input(session, output->own.data, (int64_t)output->own.size)) {
         ig_region other = output->shadow;
         output->shadow = output->own;
@@ -321,12 +320,12 @@ static bool reserve_own(ig_session *session, uint32_t number, int64_t bytes) {
 }
 
 /* The place of the output for the caller.  `bytes` is its size, known by now. */
-ig_status ig_session_place_output(ig_session *session, uint32_t number, int64_t bytes) {
-    ig_output *output = &session->outputs[number];
+ig_status ig_session_place_output(ig_session *session, uint32_t index, int64_t bytes) {
+    ig_output *output = &session->outputs[index];
     assert(bytes >= 0 && "the output's size is not known yet");
     if (output->capacity == 0) {
-        if (!reserve_own(session, number, bytes)) {
-            return no_memory(session, number, bytes);
+        if (!reserve_own(session, index, bytes)) {
+            return no_memory(session, index, bytes);
         }
         output->target = output->own.data;
         return IG_OK;
@@ -334,22 +333,22 @@ ig_status ig_session_place_output(ig_session *session, uint32_t number, int64_t 
     if ((uint64_t)bytes > output->capacity) {
         return ig_message_set(&session->message, IG_INVALID,
                               "output '%s' needs %lld bytes, its memory has %zu",
-                              name_of(session, number), (long long)bytes,
+                              name_of(session, index), (long long)bytes,
                               output->capacity);
     }
     return IG_OK;
 }
 
-static ig_status check_outputs_apart(ig_session *session, uint32_t number,
+static ig_status check_outputs_apart(ig_session *session, uint32_t index,
                                      int64_t bytes) {
-    const ig_output *output = &session->outputs[number];
-    for (uint32_t i = 0; i < number; i++) {
+    const ig_output *output = &session->outputs[index];
+    for (uint32_t i = 0; i < index; i++) {
         const ig_output *other = &session->outputs[i];
         if (ranges_overlap(output->target, bytes, other->target,
                            session->shape->output_bytes[i])) {
             return ig_message_set(&session->message, IG_INVALID,
                                   "outputs '%s' and '%s' overlap in memory",
-                                  name_of(session, i), name_of(session, number));
+                                  name_of(session, i), name_of(session, index));
         }
     }
     return IG_OK;
@@ -357,17 +356,17 @@ static ig_status check_outputs_apart(ig_session *session, uint32_t number,
 
 /* An output in place of an input is given the same memory, or none; and no other input
  * is there, which would change under its readers. */
-static ig_status place_over_input(ig_session *session, uint32_t number, int64_t bytes) {
+static ig_status place_over_input(ig_session *session, uint32_t index, int64_t bytes) {
     const ig_plan *plan = session->plan;
-    ig_output *output = &session->outputs[number];
-    uint32_t own = plan->outputs[number].in_place_of;
+    ig_output *output = &session->outputs[index];
+    uint32_t own = plan->outputs[index].in_place_of;
     char *data = session->inputs[own].data;
     const char *name = ig_plan_string(plan, plan->inputs[own].name);
     if (output->capacity > 0 && output->target != data) {
         return ig_message_set(&session->message, IG_INVALID,
                               "output '%s' stands in the memory of input '%s': give "
                               "both the same, or the output none",
-                              name_of(session, number), name);
+                              name_of(session, index), name);
     }
     output->target = data;
     for (uint32_t i = 0; i < plan->inputs_count; i++) {
@@ -377,17 +376,17 @@ static ig_status place_over_input(ig_session *session, uint32_t number, int64_t 
                                   "inputs '%s' and '%s' overlap in memory, and output "
                                   "'%s' is written there",
                                   name, ig_plan_string(plan, plan->inputs[i].name),
-                                  name_of(session, number));
+                                  name_of(session, index));
         }
     }
-    return check_outputs_apart(session, number, bytes);
+    return check_outputs_apart(session, index, bytes);
 }
 
 /* Memory that an input or an earlier output has too gives way to a shadow. */
-static ig_status place_shadow(ig_session *session, uint32_t number, int64_t bytes) {
-    ig_output *output = &session->outputs[number];
-    IG_TRY(check_outputs_apart(session, number, bytes));
-    bool is_apart = session->staging && !ig_session_is_far(session, number);
+static ig_status place_shadow(ig_session *session, uint32_t index, int64_t bytes) {
+    ig_output *output = &session->outputs[index];
+    IG_TRY(check_outputs_apart(session, index, bytes));
+    bool is_apart = session->staging && !ig_session_is_far(session, index);
     output->is_shadowed = output->capacity > 0 && !is_apart &&
                           overlaps_input(session, output->target, bytes);
     if (!output->is_shadowed) {
@@ -396,35 +395,35 @@ static ig_status place_shadow(ig_session *session, uint32_t number, int64_t byte
     session->has_shadows = true;
     return ig_region_reserve(&session->memory, &output->shadow, (size_t)bytes)
                ? IG_OK
-               : no_memory(session, number, bytes);
+               : no_memory(session, index, bytes);
 }
 
-static ig_status move_output(ig_session *session, uint32_t number) {
-    const ig_plan_port *port = &session->plan->outputs[number];
-    ig_output *output = &session->outputs[number];
-    int64_t bytes = session->shape->output_bytes[number];
+static ig_status move_output(ig_session *session, uint32_t index) {
+    const ig_plan_port *port = &session->plan->outputs[index];
+    ig_output *output = &session->outputs[index];
+    int64_t bytes = session->shape->output_bytes[index];
     output->is_shadowed = false;
     if (bytes < 0) {
         return IG_OK; /* the run knows */
     }
-    if (ig_plan_is_in_place(session->plan, number)) {
-        return place_over_input(session, number, bytes);
+    if (ig_plan_is_in_place(session->plan, index)) {
+        return place_over_input(session, index, bytes);
     }
-    IG_TRY(ig_session_place_output(session, number, bytes));
-    IG_TRY(place_shadow(session, number, bytes));
-    if (ig_plan_has_own_buffer(session->plan, number)) {
+    IG_TRY(ig_session_place_output(session, index, bytes));
+    IG_TRY(place_shadow(session, index, bytes));
+    if (ig_plan_has_own_buffer(session->plan, index)) {
         session->bases[port->buffer] = output->is_shadowed ? output->shadow.data
                                                            : output->target;
     }
     return IG_OK;
 }
 
-void ig_session_describe_output(ig_session *session, uint32_t number) {
-    const ig_plan_port *port = &session->plan->outputs[number];
-    const int64_t *dims = session->shape->output_dims + (size_t)number * IG_MAX_RANK;
-    ig_view *view = session->outputs[number].view;
+void ig_session_describe_output(ig_session *session, uint32_t index) {
+    const ig_plan_port *port = &session->plan->outputs[index];
+    const int64_t *dims = session->shape->output_dims + (size_t)index * IG_MAX_RANK;
+    ig_view *view = session->outputs[index].view;
     assert(view && "no view was bound");
-    view->data = session->outputs[number].target;
+    view->data = session->outputs[index].target;
     view->dtype = (int32_t)port->dtype;
     view->rank = port->rank;
     for (uint32_t i = 0; i < port->rank; i++) {
@@ -433,12 +432,12 @@ void ig_session_describe_output(ig_session *session, uint32_t number) {
 }
 
 /* Takes the caller's view; true in `moved` when it tells of other memory. */
-static ig_status take_output(ig_session *session, uint32_t number, ig_view *view,
+static ig_status take_output(ig_session *session, uint32_t index, ig_view *view,
                              bool *moved) {
-    ig_output *output = &session->outputs[number];
+    ig_output *output = &session->outputs[index];
     output->view = view;
     *moved |= view->capacity != output->capacity;
-    IG_TRY(check_memory(session, view, "output", name_of(session, number)));
+    IG_TRY(check_memory(session, view, "output", name_of(session, index)));
     output->capacity = view->capacity;
     if (view->capacity == 0) {
         return IG_OK;
@@ -446,7 +445,7 @@ static ig_status take_output(ig_session *session, uint32_t number, ig_view *view
     if (!view->data) {
         return ig_message_set(&session->message, IG_INVALID,
                               "output '%s' has a capacity but no memory",
-                              name_of(session, number));
+                              name_of(session, index));
     }
     *moved |= view->data != output->target;
     output->target = view->data;

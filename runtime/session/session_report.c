@@ -51,12 +51,12 @@ static void name_range(const ig_session *session, const ig_plan_operand *operand
 }
 
 /* Elements that the rows before a block hold, and those before the operand's offset. */
-static int64_t elements_before(const ig_session *session, uint32_t number,
+static int64_t elements_before(const ig_session *session, uint32_t index,
                                uint32_t operand, int64_t row) {
     const ig_plan *plan = session->plan;
-    const ig_plan_step *step = &plan->steps[number];
+    const ig_plan_step *step = &plan->steps[index];
     assert(operand < step->operands.count && "the step has no such operand");
-    uint32_t slot = session->program->execs[number].slot + operand;
+    uint32_t slot = session->program->execs[index].slot + operand;
     uint32_t buffer = plan->operands[step->operands.first + operand].buffer;
     uint32_t unit = (ig_dtype_code_bits(plan->buffers[buffer].dtype) + 7) / 8;
     int64_t stride = session->shape->slot_strides[slot];
@@ -66,10 +66,10 @@ static int64_t elements_before(const ig_session *session, uint32_t number,
     return (row * stride + session->shape->slot_offsets[slot]) / unit;
 }
 
-const char *ig_session_where(const ig_session *session, uint32_t number,
+const char *ig_session_where(const ig_session *session, uint32_t index,
                              char text[IG_WHERE_BYTES]) {
-    assert(number < session->plan->steps_count && "the plan has no such step");
-    const ig_plan_step *step = &session->plan->steps[number];
+    assert(index < session->plan->steps_count && "the plan has no such step");
+    const ig_plan_step *step = &session->plan->steps[index];
     bool is_known = step->source.size > 0;
     (void)snprintf(text, IG_WHERE_BYTES, is_known ? "%s" : "step '%s'",
                    ig_plan_string(session->plan, is_known ? step->source : step->name));
@@ -93,9 +93,9 @@ static void name_memory(const ig_plan *plan, const ig_plan_step *step, uint32_t 
                                                : "an operand");
 }
 
-static ig_status report_access(ig_session *session, uint32_t number,
+static ig_status report_access(ig_session *session, uint32_t index,
                                const ig_kernel_report_v0 *report) {
-    const ig_plan_step *step = &session->plan->steps[number];
+    const ig_plan_step *step = &session->plan->steps[index];
     const char *source = ig_plan_string(session->plan, step->source);
     char where[WHERE_BYTES];
     name_memory(session->plan, step, (uint32_t)report->operand, where);
@@ -111,15 +111,15 @@ static ig_status report_access(ig_session *session, uint32_t number,
 
 /* ---- elements out of range ---- */
 
-ig_status ig_session_report(ig_session *session, uint32_t number, int64_t row,
+ig_status ig_session_report(ig_session *session, uint32_t index, int64_t row,
                             const ig_kernel_report_v0 *report) {
     const ig_plan *plan = session->plan;
-    const ig_plan_step *step = &plan->steps[number];
+    const ig_plan_step *step = &plan->steps[index];
     char from[IG_WHERE_BYTES], where[WHERE_BYTES], range[RANGE_BYTES];
     if (report->operand & IG_ACCESS_OUTSIDE) {
-        return report_access(session, number, report);
+        return report_access(session, index, report);
     }
-    ig_session_where(session, number, from);
+    ig_session_where(session, index, from);
     if (report->operand & IG_REPORT_ZERO_DIVISOR) {
         return ig_message_set(&session->message, IG_INVALID,
                               "%s: an integer is divided by zero", from);
@@ -134,7 +134,7 @@ ig_status ig_session_report(ig_session *session, uint32_t number, int64_t row,
         &plan->operands[step->operands.first + report->operand];
     name_operand(plan, operand, where, sizeof where);
     int64_t position = report->position +
-                       elements_before(session, number, (uint32_t)report->operand, row);
+                       elements_before(session, index, (uint32_t)report->operand, row);
     name_range(session, operand, report->position, report->value, range);
     return ig_message_set(&session->message, IG_INVALID,
                           "%s: %s element %lld is %lld, %s", from, where,

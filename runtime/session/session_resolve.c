@@ -11,7 +11,7 @@
 #include <assert.h>
 #include <math.h>
 
-static ig_status evaluate_expr(ig_session *session, uint32_t number, uint32_t expr,
+static ig_status evaluate_expr(ig_session *session, uint32_t index, uint32_t expr,
                                int64_t absent, int64_t *out_value) {
     if (ig_plan_evaluate_or(session->plan, expr, session->symbols, absent, out_value)) {
         return IG_OK;
@@ -20,14 +20,14 @@ static ig_status evaluate_expr(ig_session *session, uint32_t number, uint32_t ex
     return ig_message_set(
         &session->message, IG_INVALID,
         "%s: a size is too large, or a quotient has a remainder, for these shapes",
-        ig_session_where(session, number, where));
+        ig_session_where(session, index, where));
 }
 
-static ig_status reaches_outside(ig_session *session, uint32_t number) {
+static ig_status reaches_outside(ig_session *session, uint32_t index) {
     char where[IG_WHERE_BYTES];
     return ig_message_set(&session->message, IG_INVALID,
                           "%s: it reaches outside of a buffer for these shapes",
-                          ig_session_where(session, number, where));
+                          ig_session_where(session, index, where));
 }
 
 /* ---- operands ---- */
@@ -51,12 +51,12 @@ static double late_room(const ig_session *session) {
            (double)session->late_held;
 }
 
-static ig_status refuse_late(ig_session *session, uint32_t number, const char *why,
+static ig_status refuse_late(ig_session *session, uint32_t index, const char *why,
                              int64_t bytes) {
     char where[IG_WHERE_BYTES];
     return ig_message_set(
         &session->message, IG_LIMIT, "%s: %s for a buffer of %lld bytes",
-        ig_session_where(session, number, where), why, (long long)bytes);
+        ig_session_where(session, index, where), why, (long long)bytes);
 }
 
 /* What grows once may grow in every trip of a loop: half as much again, or all that may
@@ -74,19 +74,19 @@ static bool reserve_ahead(ig_session *session, const ig_region *region, int64_t 
 }
 
 /* Work in the queue may still use the old memory, whose content moves along. */
-static ig_status grow_late(ig_session *session, uint32_t number, ig_region *region,
+static ig_status grow_late(ig_session *session, uint32_t index, ig_region *region,
                            int64_t bytes) {
     assert((!region->data || (size_t)bytes > region->size) && "a region only grows");
     ig_region larger = { NULL, 0 };
     double room = late_room(session);
     if ((double)bytes - (double)region->size > room) {
-        return refuse_late(session, number,
+        return refuse_late(session, index,
                            "more bytes than a run may allocate (--limit late_bytes=N)",
                            bytes);
     }
     if (!reserve_ahead(session, region, bytes, room, &larger) &&
         !ig_region_reserve(&session->memory, &larger, (size_t)bytes)) {
-        return refuse_late(session, number,
+        return refuse_late(session, index,
                            ig_memory_refusal(&session->memory, (size_t)bytes), bytes);
     }
     ig_region old = *region;
@@ -100,22 +100,22 @@ static ig_status grow_late(ig_session *session, uint32_t number, ig_region *regi
 }
 
 /* A buffer of late size has memory of its own, which only grows. */
-static ig_status reserve_late(ig_session *session, uint32_t number, uint32_t buffer) {
+static ig_status reserve_late(ig_session *session, uint32_t index, uint32_t buffer) {
     int64_t bytes;
-    IG_TRY(evaluate_expr(session, number, session->plan->buffers[buffer].bytes, 0,
-                         &bytes));
+    IG_TRY(
+        evaluate_expr(session, index, session->plan->buffers[buffer].bytes, 0, &bytes));
     if (bytes < 0) {
-        return reaches_outside(session, number);
+        return reaches_outside(session, index);
     }
     if ((size_t)bytes > session->late[buffer].size || !session->late[buffer].data) {
-        IG_TRY(grow_late(session, number, &session->late[buffer], bytes));
+        IG_TRY(grow_late(session, index, &session->late[buffer], bytes));
     }
     session->bases[buffer] = session->late[buffer].data;
     session->bytes[buffer] = bytes;
     return IG_OK;
 }
 
-static ig_status resolve_operand(ig_session *session, uint32_t number, uint32_t slot,
+static ig_status resolve_operand(ig_session *session, uint32_t index, uint32_t slot,
                                  const ig_plan_operand *operand) {
     ig_shape *shape = session->shape;
     int64_t offset, stride;
@@ -126,13 +126,13 @@ static ig_status resolve_operand(ig_session *session, uint32_t number, uint32_t 
     }
     const ig_plan_buffer *buffer = &session->plan->buffers[operand->buffer];
     if (ig_plan_expr_depends(session->plan, buffer->bytes, IG_DEPENDS_LATE)) {
-        IG_TRY(reserve_late(session, number, operand->buffer));
+        IG_TRY(reserve_late(session, index, operand->buffer));
     }
-    IG_TRY(evaluate_expr(session, number, operand->offset, 0, &offset));
-    IG_TRY(evaluate_expr(session, number, operand->row_stride, 0, &stride));
+    IG_TRY(evaluate_expr(session, index, operand->offset, 0, &offset));
+    IG_TRY(evaluate_expr(session, index, operand->row_stride, 0, &stride));
     int64_t bytes = session->bytes[operand->buffer];
     if (stride < 0 || (offset < 0 && bytes > 0)) {
-        return reaches_outside(session, number);
+        return reaches_outside(session, index);
     }
     /* Of a view into no rows, whose other axes may begin after the end: nothing is
      * touched there. */
@@ -143,19 +143,19 @@ static ig_status resolve_operand(ig_session *session, uint32_t number, uint32_t 
     return IG_OK;
 }
 
-static ig_status resolve_operands(ig_session *session, uint32_t number) {
-    const ig_plan_range range = session->plan->steps[number].operands;
-    uint32_t slot = session->program->execs[number].slot;
+static ig_status resolve_operands(ig_session *session, uint32_t index) {
+    const ig_plan_range range = session->plan->steps[index].operands;
+    uint32_t slot = session->program->execs[index].slot;
     for (uint32_t i = 0; i < range.count; i++) {
-        IG_TRY(resolve_operand(session, number, slot + i,
+        IG_TRY(resolve_operand(session, index, slot + i,
                                &session->plan->operands[range.first + i]));
     }
     return IG_OK;
 }
 
-void ig_session_patch_step(ig_session *session, uint32_t number) {
-    const ig_plan_range range = session->plan->steps[number].operands;
-    uint32_t slot = session->program->execs[number].slot;
+void ig_session_patch_step(ig_session *session, uint32_t index) {
+    const ig_plan_range range = session->plan->steps[index].operands;
+    uint32_t slot = session->program->execs[index].slot;
     ig_shape *shape = session->shape;
     for (uint32_t i = 0; i < range.count; i++, slot++) {
         uint32_t buffer = session->plan->operands[range.first + i].buffer;
@@ -196,30 +196,30 @@ void ig_session_patch_ports(ig_session *session) {
 
 /* ---- launches ---- */
 
-static ig_status resolve_list(ig_session *session, uint32_t number, ig_plan_range range,
+static ig_status resolve_list(ig_session *session, uint32_t index, ig_plan_range range,
                               int64_t *out_values) {
     for (uint32_t i = 0; i < range.count; i++) {
-        IG_TRY(evaluate_expr(session, number, session->plan->lists[range.first + i], 0,
+        IG_TRY(evaluate_expr(session, index, session->plan->lists[range.first + i], 0,
                              &out_values[i]));
     }
     return IG_OK;
 }
 
 /* Params, tiles and cost for the current values of the symbols. */
-static ig_status resolve_tiles(ig_session *session, uint32_t number, int64_t *params,
+static ig_status resolve_tiles(ig_session *session, uint32_t index, int64_t *params,
                                int64_t *out_grid, double *out_cost) {
-    const ig_plan_variant *variant = session->program->execs[number].variant;
+    const ig_plan_variant *variant = session->program->execs[index].variant;
     int64_t cost;
-    IG_TRY(resolve_list(session, number, variant->params, params));
-    IG_TRY(evaluate_expr(session, number, variant->grid, 1, out_grid));
-    IG_TRY(evaluate_expr(session, number, variant->cost, -1, &cost));
+    IG_TRY(resolve_list(session, index, variant->params, params));
+    IG_TRY(evaluate_expr(session, index, variant->grid, 1, out_grid));
+    IG_TRY(evaluate_expr(session, index, variant->cost, -1, &cost));
     *out_cost = (double)cost;
     return IG_OK;
 }
 
 /* In rows: once for a full block, once for the last one when it is shorter. */
-static ig_status resolve_block(ig_session *session, uint32_t number, uint32_t rows) {
-    const ig_exec *exec = &session->program->execs[number];
+static ig_status resolve_block(ig_session *session, uint32_t index, uint32_t rows) {
+    const ig_exec *exec = &session->program->execs[index];
     const ig_phase *phase =
         &session->shape->phases[session->program->execs[rows].launch];
     ig_launch *launch = &session->shape->launches[exec->launch];
@@ -230,27 +230,27 @@ static ig_status resolve_block(ig_session *session, uint32_t number, uint32_t ro
     assert(phase->block > 0 && "rows are resolved before their body");
     launch->tail_params = tail_params;
     *symbol = phase->block;
-    IG_TRY(resolve_tiles(session, number, params, &launch->grid, &launch->cost));
+    IG_TRY(resolve_tiles(session, index, params, &launch->grid, &launch->cost));
     *symbol = phase->rows % phase->block;
     if (*symbol == 0) {
         return IG_OK;
     }
-    return resolve_tiles(session, number, tail_params, &launch->tail_grid, &tail_cost);
+    return resolve_tiles(session, index, tail_params, &launch->tail_grid, &tail_cost);
 }
 
-ig_status ig_session_resolve_params(ig_session *session, uint32_t number) {
-    const ig_exec *exec = &session->program->execs[number];
+ig_status ig_session_resolve_params(ig_session *session, uint32_t index) {
+    const ig_exec *exec = &session->program->execs[index];
     ig_launch *launch = &session->shape->launches[exec->launch];
     if (exec->rows != IG_NONE) {
-        return resolve_block(session, number, exec->rows);
+        return resolve_block(session, index, exec->rows);
     }
-    return resolve_tiles(session, number, session->shape->params + exec->param,
+    return resolve_tiles(session, index, session->shape->params + exec->param,
                          &launch->grid, &launch->cost);
 }
 
-static ig_status resolve_launch(ig_session *session, uint32_t number) {
-    const ig_exec *exec = &session->program->execs[number];
-    const ig_plan_step *step = &session->plan->steps[number];
+static ig_status resolve_launch(ig_session *session, uint32_t index) {
+    const ig_exec *exec = &session->program->execs[index];
+    const ig_plan_step *step = &session->plan->steps[index];
     ig_shape *shape = session->shape;
     assert(exec->launch < session->program->launch_count && "a launch was not counted");
     size_t splits = (size_t)session->queue->worker_count + 1;
@@ -262,10 +262,10 @@ static ig_status resolve_launch(ig_session *session, uint32_t number) {
         .strides = shape->slot_strides + exec->slot,
         .buffer_count = step->operands.count,
         .param_count = exec->variant->params.count,
-        .step = number,
+        .step = index,
         .threads = exec->variant->threads,
     };
-    return ig_session_resolve_params(session, number);
+    return ig_session_resolve_params(session, index);
 }
 
 /* Blocks that all workers have equally many of; bits do not depend on their size. */
@@ -279,25 +279,25 @@ static void share_rows(ig_phase *phase, int64_t workers) {
     }
 }
 
-static ig_status resolve_rows(ig_session *session, uint32_t number) {
-    const ig_plan_step *step = &session->plan->steps[number];
-    ig_phase *phase = &session->shape->phases[session->program->execs[number].launch];
-    IG_TRY(evaluate_expr(session, number, step->value, 0, &phase->rows));
-    IG_TRY(evaluate_expr(session, number, step->block, 0, &phase->block));
+static ig_status resolve_rows(ig_session *session, uint32_t index) {
+    const ig_plan_step *step = &session->plan->steps[index];
+    ig_phase *phase = &session->shape->phases[session->program->execs[index].launch];
+    IG_TRY(evaluate_expr(session, index, step->value, 0, &phase->rows));
+    IG_TRY(evaluate_expr(session, index, step->block, 0, &phase->block));
     if (phase->rows < 0 || phase->block < 1) {
-        return reaches_outside(session, number);
+        return reaches_outside(session, index);
     }
     share_rows(phase, session->queue->worker_count);
     return IG_OK;
 }
 
-ig_status ig_session_resolve(ig_session *session, uint32_t number) {
-    IG_TRY(resolve_operands(session, number));
-    if (session->plan->steps[number].kind == IG_STEP_rows) {
-        return resolve_rows(session, number);
+ig_status ig_session_resolve(ig_session *session, uint32_t index) {
+    IG_TRY(resolve_operands(session, index));
+    if (session->plan->steps[index].kind == IG_STEP_rows) {
+        return resolve_rows(session, index);
     }
-    return session->program->execs[number].variant ? resolve_launch(session, number)
-                                                   : IG_OK;
+    return session->program->execs[index].variant ? resolve_launch(session, index)
+                                                  : IG_OK;
 }
 
 /* ---- dividing a phase among workers ---- */
@@ -331,9 +331,9 @@ static void split_tiles(const ig_phase *phase, int workers, double total) {
     }
 }
 
-void ig_session_split(ig_session *session, uint32_t number) {
-    const ig_exec *exec = &session->program->execs[number];
-    const ig_plan_step *step = &session->plan->steps[number];
+void ig_session_split(ig_session *session, uint32_t index) {
+    const ig_exec *exec = &session->program->execs[index];
+    const ig_plan_step *step = &session->plan->steps[index];
     ig_shape *shape = session->shape;
     ig_phase *phase = &shape->phases[exec->launch];
     bool is_rows = step->kind == IG_STEP_rows;

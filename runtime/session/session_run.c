@@ -43,19 +43,19 @@ static inline ig_status poll_stop(ig_session *session) {
 
 /* ---- operands of steps that the runtime itself does ---- */
 
-static ig_status reaches_outside(ig_session *session, uint32_t number) {
+static ig_status reaches_outside(ig_session *session, uint32_t index) {
     char where[IG_WHERE_BYTES];
     return ig_message_set(&session->message, IG_INVALID,
                           "%s: what it reads or writes lies outside of a buffer: the "
                           "sizes that the run has found do not fit together",
-                          ig_session_where(session, number, where));
+                          ig_session_where(session, index, where));
 }
 
 /* Address of operand `index` when `bytes` more bytes are there, else NULL. */
-static inline char *operand_at(const ig_session *session, uint32_t number,
-                               uint32_t index, int64_t bytes) {
-    const ig_plan_range operands = session->plan->steps[number].operands;
-    uint32_t slot = session->program->execs[number].slot + index;
+static inline char *operand_at(const ig_session *session, uint32_t step, uint32_t index,
+                               int64_t bytes) {
+    const ig_plan_range operands = session->plan->steps[step].operands;
+    uint32_t slot = session->program->execs[step].slot + index;
     assert(index < operands.count && "the step's kind has no such operand");
     uint32_t buffer = session->plan->operands[operands.first + index].buffer;
     assert(buffer != IG_NONE && "an absent operand has no address");
@@ -66,29 +66,29 @@ static inline char *operand_at(const ig_session *session, uint32_t number,
 }
 
 /* The first bytes of an operand, and the errors of kernels up to here. */
-static inline ig_status read_operand(ig_session *session, uint32_t number,
-                                     uint32_t index, void *out_value, int64_t bytes) {
-    const char *at = operand_at(session, number, index, bytes);
+static inline ig_status read_operand(ig_session *session, uint32_t step, uint32_t index,
+                                     void *out_value, int64_t bytes) {
+    const char *at = operand_at(session, step, index, bytes);
     if (!at) {
-        return reaches_outside(session, number);
+        return reaches_outside(session, step);
     }
     IG_TRY(ig_queue_read(session->queue, out_value, at, bytes));
     return ig_session_check_report(session);
 }
 
-static ig_status resolve_late(ig_session *session, uint32_t number) {
-    if (session->program->execs[number].is_late) {
-        IG_TRY(ig_session_resolve(session, number));
-        ig_session_patch_step(session, number);
+static ig_status resolve_late(ig_session *session, uint32_t index) {
+    if (session->program->execs[index].is_late) {
+        IG_TRY(ig_session_resolve(session, index));
+        ig_session_patch_step(session, index);
     }
     return IG_OK;
 }
 
-static ig_status value_of(ig_session *session, uint32_t number, uint32_t expr,
+static ig_status value_of(ig_session *session, uint32_t index, uint32_t expr,
                           int64_t *out_value) {
     return ig_plan_evaluate(session->plan, expr, session->symbols, out_value)
                ? IG_OK
-               : reaches_outside(session, number);
+               : reaches_outside(session, index);
 }
 
 /* A late symbol has a new value: definitions over it follow. */
@@ -117,13 +117,13 @@ static ig_status run_phase(ig_session *session, uint32_t first, uint32_t begin,
     return ig_session_check_report(session);
 }
 
-static ig_status run_launch(ig_session *session, uint32_t number) {
-    uint32_t count = session->program->execs[number].phase_count;
-    return run_phase(session, number, number, number + count);
+static ig_status run_launch(ig_session *session, uint32_t index) {
+    uint32_t count = session->program->execs[index].phase_count;
+    return run_phase(session, index, index, index + count);
 }
 
-static ig_status run_rows(ig_session *session, uint32_t number) {
-    return run_phase(session, number, number, session->program->execs[number].end);
+static ig_status run_rows(ig_session *session, uint32_t index) {
+    return run_phase(session, index, index, session->program->execs[index].end);
 }
 
 /* Waits until the host can see all that was submitted. */
@@ -132,18 +132,18 @@ static ig_status settle_queue(ig_session *session) {
     return ig_session_check_report(session);
 }
 
-static ig_status refuse_host(ig_session *session, uint32_t number, ig_status status,
+static ig_status refuse_host(ig_session *session, uint32_t index, ig_status status,
                              const char *reason) {
     char where[IG_WHERE_BYTES];
-    ig_session_where(session, number, where);
+    ig_session_where(session, index, where);
     return ig_message_set(&session->message, status, "%s: %s", where,
                           reason[0] ? reason
                                     : "its buffers are smaller than the plan says");
 }
 
-static bool call_function(ig_session *session, uint32_t number,
+static bool call_function(ig_session *session, uint32_t index,
                           const ig_host_call *call) {
-    const ig_exec *exec = &session->program->execs[number];
+    const ig_exec *exec = &session->program->execs[index];
     if (exec->host) {
         return exec->host(call);
     }
@@ -151,16 +151,16 @@ static bool call_function(ig_session *session, uint32_t number,
     assert(session->ranks && "creating a session looks for them");
     return session->ranks->call(
         session->ranks,
-        ig_plan_string(plan, plan->hosts[plan->steps[number].index].name), call);
+        ig_plan_string(plan, plan->hosts[plan->steps[index].index].name), call);
 }
 
 /* A host step has no rows, so slot_strides is room for the sizes of its buffers. */
-static ig_status run_host(ig_session *session, uint32_t number) {
-    const ig_exec *exec = &session->program->execs[number];
-    const ig_plan_step *step = &session->plan->steps[number];
+static ig_status run_host(ig_session *session, uint32_t index) {
+    const ig_exec *exec = &session->program->execs[index];
+    const ig_plan_step *step = &session->plan->steps[index];
     ig_shape *shape = session->shape;
     IG_TRY(poll_stop(session));
-    IG_TRY(resolve_late(session, number));
+    IG_TRY(resolve_late(session, index));
     IG_TRY(settle_queue(session));
     int64_t *bytes = shape->slot_strides + exec->slot;
     for (uint32_t i = 0; i < step->operands.count; i++) {
@@ -188,133 +188,133 @@ static ig_status run_host(ig_session *session, uint32_t number) {
         .status = &status,
     };
     const ig_staging *staging = session->staging;
-    IG_TRY(staging ? staging->fetch(session, number, &call) : IG_OK);
-    if (!call_function(session, number, &call)) {
-        return refuse_host(session, number, status, reason);
+    IG_TRY(staging ? staging->fetch(session, index, &call) : IG_OK);
+    if (!call_function(session, index, &call)) {
+        return refuse_host(session, index, status, reason);
     }
-    IG_TRY(staging ? staging->store(session, number, &call) : IG_OK);
-    return report.operand < 0 ? IG_OK : ig_session_report(session, number, 0, &report);
+    IG_TRY(staging ? staging->store(session, index, &call) : IG_OK);
+    return report.operand < 0 ? IG_OK : ig_session_report(session, index, 0, &report);
 }
 
 /* ---- control ---- */
 
-static ig_status run_if(ig_session *session, uint32_t number) {
-    const ig_plan_step *step = &session->plan->steps[number];
+static ig_status run_if(ig_session *session, uint32_t index) {
+    const ig_plan_step *step = &session->plan->steps[index];
     char condition;
-    IG_TRY(resolve_late(session, number));
-    IG_TRY(read_operand(session, number, 0, &condition, sizeof condition));
-    uint32_t then = number + 1, other = then + step->body_count;
-    assert(other + step->else_count == session->program->execs[number].end &&
+    IG_TRY(resolve_late(session, index));
+    IG_TRY(read_operand(session, index, 0, &condition, sizeof condition));
+    uint32_t then = index + 1, other = then + step->body_count;
+    assert(other + step->else_count == session->program->execs[index].end &&
            "the branches of an if are its steps");
     return condition ? run_steps(session, then, other)
                      : run_steps(session, other, other + step->else_count);
 }
 
 /* Trips of a loop: operand 0, when there is one and it is not negative. */
-static ig_status count_trips(ig_session *session, uint32_t number, int64_t *out_trips) {
-    uint32_t operand = session->plan->steps[number].operands.first;
+static ig_status count_trips(ig_session *session, uint32_t index, int64_t *out_trips) {
+    uint32_t operand = session->plan->steps[index].operands.first;
     *out_trips = INT64_MAX;
     if (session->plan->operands[operand].buffer == IG_NONE) {
         return IG_OK;
     }
     int64_t trips;
-    IG_TRY(read_operand(session, number, 0, &trips, sizeof trips));
+    IG_TRY(read_operand(session, index, 0, &trips, sizeof trips));
     *out_trips = trips < 0 ? INT64_MAX : trips;
     return IG_OK;
 }
 
-static ig_status may_go_on(ig_session *session, uint32_t number, bool *out_goes) {
-    uint32_t operand = session->plan->steps[number].operands.first + 1;
+static ig_status may_go_on(ig_session *session, uint32_t index, bool *out_goes) {
+    uint32_t operand = session->plan->steps[index].operands.first + 1;
     *out_goes = true;
     if (session->plan->operands[operand].buffer == IG_NONE) {
         return IG_OK;
     }
     char condition;
-    IG_TRY(read_operand(session, number, 1, &condition, sizeof condition));
+    IG_TRY(read_operand(session, index, 1, &condition, sizeof condition));
     *out_goes = condition != 0;
     return IG_OK;
 }
 
-static ig_status run_loop(ig_session *session, uint32_t number) {
-    const ig_plan_step *step = &session->plan->steps[number];
+static ig_status run_loop(ig_session *session, uint32_t index) {
+    const ig_plan_step *step = &session->plan->steps[index];
     int64_t trips;
-    IG_TRY(resolve_late(session, number));
-    IG_TRY(count_trips(session, number, &trips));
+    IG_TRY(resolve_late(session, index));
+    IG_TRY(count_trips(session, index, &trips));
     for (int64_t trip = 0; trip < trips; trip++) {
         bool goes;
         IG_TRY(poll_stop(session));
-        IG_TRY(may_go_on(session, number, &goes));
+        IG_TRY(may_go_on(session, index, &goes));
         if (!goes) {
             break;
         }
         IG_TRY(set_symbol(session, step->symbol, trip));
-        IG_TRY(run_steps(session, number + 1, number + 1 + step->body_count));
+        IG_TRY(run_steps(session, index + 1, index + 1 + step->body_count));
     }
     return IG_OK;
 }
 
-static ig_status run_guard(ig_session *session, uint32_t number) {
+static ig_status run_guard(ig_session *session, uint32_t index) {
     ig_status status = ig_session_check_guard(session,
-                                              session->plan->steps[number].index);
-    if (status != IG_OK && session->plan->steps[number].source.size > 0) {
+                                              session->plan->steps[index].index);
+    if (status != IG_OK && session->plan->steps[index].source.size > 0) {
         char where[IG_WHERE_BYTES], said[IG_ERROR_BYTES];
         (void)snprintf(said, sizeof said, "%s", session->error);
         return ig_message_set(&session->message, status, "%s: %s",
-                              ig_session_where(session, number, where), said);
+                              ig_session_where(session, index, where), said);
     }
     return status;
 }
 
 /* ---- data ---- */
 
-static ig_status run_copy(ig_session *session, uint32_t number) {
+static ig_status run_copy(ig_session *session, uint32_t index) {
     int64_t bytes;
-    IG_TRY(resolve_late(session, number));
-    IG_TRY(value_of(session, number, session->plan->steps[number].value, &bytes));
-    char *to = operand_at(session, number, 0, bytes);
-    const char *from = operand_at(session, number, 1, bytes);
+    IG_TRY(resolve_late(session, index));
+    IG_TRY(value_of(session, index, session->plan->steps[index].value, &bytes));
+    char *to = operand_at(session, index, 0, bytes);
+    const char *from = operand_at(session, index, 1, bytes);
     if (!to || !from) {
-        return reaches_outside(session, number);
+        return reaches_outside(session, index);
     }
     return ig_queue_copy(session->queue, IG_COPY_WITHIN, to, from, bytes);
 }
 
-static ig_status run_store(ig_session *session, uint32_t number) {
-    const ig_plan_range values = session->plan->steps[number].values;
-    IG_TRY(resolve_late(session, number));
-    char *to = operand_at(session, number, 0, (int64_t)values.count * 8);
+static ig_status run_store(ig_session *session, uint32_t index) {
+    const ig_plan_range values = session->plan->steps[index].values;
+    IG_TRY(resolve_late(session, index));
+    char *to = operand_at(session, index, 0, (int64_t)values.count * 8);
     if (!to) {
-        return reaches_outside(session, number);
+        return reaches_outside(session, index);
     }
     for (uint32_t i = 0; i < values.count; i++, to += sizeof(int64_t)) {
         int64_t value;
         IG_TRY(
-            value_of(session, number, session->plan->lists[values.first + i], &value));
+            value_of(session, index, session->plan->lists[values.first + i], &value));
         IG_TRY(ig_queue_copy(session->queue, IG_COPY_IN, to, &value, sizeof value));
         IG_TRY(ig_queue_finish(session->queue)); /* `value` does not outlive this */
     }
     return IG_OK;
 }
 
-static ig_status run_set(ig_session *session, uint32_t number) {
-    const ig_plan_step *step = &session->plan->steps[number];
+static ig_status run_set(ig_session *session, uint32_t index) {
+    const ig_plan_step *step = &session->plan->steps[index];
     int64_t value;
-    IG_TRY(value_of(session, number, step->value, &value));
+    IG_TRY(value_of(session, index, step->value, &value));
     return set_symbol(session, step->symbol, value);
 }
 
-static ig_status run_read(ig_session *session, uint32_t number) {
-    const ig_plan_step *step = &session->plan->steps[number];
+static ig_status run_read(ig_session *session, uint32_t index) {
+    const ig_plan_step *step = &session->plan->steps[index];
     const ig_plan_symbol *symbol = &session->plan->symbols[step->symbol];
     int64_t value;
-    IG_TRY(resolve_late(session, number));
-    IG_TRY(read_operand(session, number, 0, &value, sizeof value));
+    IG_TRY(resolve_late(session, index));
+    IG_TRY(read_operand(session, index, 0, &value, sizeof value));
     if (value < symbol->min || value > symbol->max) {
         char where[IG_WHERE_BYTES];
         const char *origin = ig_plan_string(session->plan, symbol->origin);
         return ig_message_set(&session->message, IG_INVALID,
                               "%s: %s is %lld; it must be from %lld to %lld",
-                              ig_session_where(session, number, where),
+                              ig_session_where(session, index, where),
                               origin[0] ? origin : "a size", (long long)value,
                               (long long)symbol->min, (long long)symbol->max);
     }
@@ -333,8 +333,8 @@ static ig_status agree_with_ranks(ig_session *session) {
 
 /* From here on inputs are written in place, so whatever can fail or stop the run has
  * its last chance now. */
-static ig_status run_commit(ig_session *session, uint32_t number) {
-    (void)number;
+static ig_status run_commit(ig_session *session, uint32_t index) {
+    (void)index;
     IG_TRY(settle_queue(session));
     IG_TRY(stop_if_due(session));
     int active = IG_RUN_ACTIVE;
@@ -346,9 +346,9 @@ static ig_status run_commit(ig_session *session, uint32_t number) {
 }
 
 /* Values that a run has prepared stay for the next ones. */
-static ig_status run_prepare(ig_session *session, uint32_t number) {
-    uint32_t end = session->program->execs[number].end;
-    return session->is_prepared ? IG_OK : run_steps(session, number + 1, end);
+static ig_status run_prepare(ig_session *session, uint32_t index) {
+    uint32_t end = session->program->execs[index].end;
+    return session->is_prepared ? IG_OK : run_steps(session, index + 1, end);
 }
 
 /* ---- all steps ---- */
@@ -376,47 +376,47 @@ static ig_status run_steps(ig_session *session, uint32_t begin, uint32_t end) {
 /* ---- outputs ---- */
 
 /* Copies an output from a buffer that is not its own. */
-static ig_status copy_output(ig_session *session, uint32_t number, int64_t bytes) {
-    uint32_t buffer = session->plan->outputs[number].buffer;
-    const ig_output *output = &session->outputs[number];
+static ig_status copy_output(ig_session *session, uint32_t index, int64_t bytes) {
+    uint32_t buffer = session->plan->outputs[index].buffer;
+    const ig_output *output = &session->outputs[index];
     if (session->bytes[buffer] < bytes) {
         return ig_message_set(
             &session->message, IG_INVALID,
             "output '%s' needs %lld bytes, but its buffer has %lld",
-            ig_plan_string(session->plan, session->plan->outputs[number].name),
+            ig_plan_string(session->plan, session->plan->outputs[index].name),
             (long long)bytes, (long long)session->bytes[buffer]);
     }
-    bool is_far = output->is_shadowed || ig_session_is_far(session, number);
+    bool is_far = output->is_shadowed || ig_session_is_far(session, index);
     ig_copy_kind kind = is_far ? IG_COPY_WITHIN : IG_COPY_OUT;
     char *to = output->is_shadowed ? output->shadow.data : output->target;
     return ig_queue_copy(session->queue, kind, to, session->bases[buffer], bytes);
 }
 
 /* Extents that the run found out. */
-static ig_status finish_late_output(ig_session *session, uint32_t number) {
-    IG_TRY(ig_session_size_output(session, number));
-    int64_t bytes = session->shape->output_bytes[number];
-    session->shape->output_bytes[number] = -1;
-    IG_TRY(ig_session_place_output(session, number, bytes));
-    ig_session_describe_output(session, number);
-    assert(!session->outputs[number].is_shadowed && "a late output has no shadow");
-    return copy_output(session, number, bytes);
+static ig_status finish_late_output(ig_session *session, uint32_t index) {
+    IG_TRY(ig_session_size_output(session, index));
+    int64_t bytes = session->shape->output_bytes[index];
+    session->shape->output_bytes[index] = -1;
+    IG_TRY(ig_session_place_output(session, index, bytes));
+    ig_session_describe_output(session, index);
+    assert(!session->outputs[index].is_shadowed && "a late output has no shadow");
+    return copy_output(session, index, bytes);
 }
 
 /* Outputs in another buffer: an input, a constant, another output. */
-static ig_status finish_output(ig_session *session, uint32_t number) {
-    int64_t bytes = session->shape->output_bytes[number];
-    bool is_written = bytes <= 0 || ig_plan_has_own_buffer(session->plan, number) ||
-                      ig_plan_is_in_place(session->plan, number);
-    return is_written ? IG_OK : copy_output(session, number, bytes);
+static ig_status finish_output(ig_session *session, uint32_t index) {
+    int64_t bytes = session->shape->output_bytes[index];
+    bool is_written = bytes <= 0 || ig_plan_has_own_buffer(session->plan, index) ||
+                      ig_plan_is_in_place(session->plan, index);
+    return is_written ? IG_OK : copy_output(session, index, bytes);
 }
 
-static ig_status copy_shadow(ig_session *session, uint32_t number) {
-    const ig_output *output = &session->outputs[number];
-    ig_copy_kind kind = ig_session_is_far(session, number) ? IG_COPY_WITHIN
-                                                           : IG_COPY_OUT;
+static ig_status copy_shadow(ig_session *session, uint32_t index) {
+    const ig_output *output = &session->outputs[index];
+    ig_copy_kind kind = ig_session_is_far(session, index) ? IG_COPY_WITHIN
+                                                          : IG_COPY_OUT;
     return ig_queue_copy(session->queue, kind, output->target, output->shadow.data,
-                         session->shape->output_bytes[number]);
+                         session->shape->output_bytes[index]);
 }
 
 /* In an order that allows outputs to share memory with inputs: copies from an input

@@ -21,8 +21,8 @@ static ig_status too_large(ig_session *session, const char *what) {
 }
 
 /* A value without a name is known by its writer. */
-static ig_status too_large_buffer(ig_session *session, uint32_t number) {
-    const ig_plan_buffer *buffer = &session->plan->buffers[number];
+static ig_status too_large_buffer(ig_session *session, uint32_t index) {
+    const ig_plan_buffer *buffer = &session->plan->buffers[index];
     char where[IG_WHERE_BYTES];
     bool has_name = buffer->name.size > 0 ||
                     buffer->first >= session->plan->steps_count;
@@ -55,10 +55,10 @@ ig_status ig_session_define(ig_session *session, bool is_late) {
     return IG_OK;
 }
 
-ig_status ig_session_check_guard(ig_session *session, uint32_t number) {
+ig_status ig_session_check_guard(ig_session *session, uint32_t index) {
     const ig_plan *plan = session->plan;
-    assert(number < plan->guards_count && "the plan has no such guard");
-    const ig_plan_guard *guard = &plan->guards[number];
+    assert(index < plan->guards_count && "the plan has no such guard");
+    const ig_plan_guard *guard = &plan->guards[index];
     const char *message = ig_plan_string(plan, guard->message);
     int64_t left, right;
     if (!ig_plan_evaluate(plan, guard->left, session->symbols, &left) ||
@@ -77,8 +77,8 @@ ig_status ig_session_check_guard(ig_session *session, uint32_t number) {
 
 /* The rows of a block, for the buffers inside the rows step that holds step
  * `number`. */
-static ig_status set_block_rows(ig_session *session, uint32_t number) {
-    uint32_t rows = session->program->execs[number].rows;
+static ig_status set_block_rows(ig_session *session, uint32_t index) {
+    uint32_t rows = session->program->execs[index].rows;
     if (rows == IG_NONE) {
         return IG_OK;
     }
@@ -90,10 +90,10 @@ static ig_status set_block_rows(ig_session *session, uint32_t number) {
                : too_large(session, "a block of rows");
 }
 
-static ig_status size_buffer(ig_session *session, uint32_t number) {
-    const ig_plan_buffer *buffer = &session->plan->buffers[number];
+static ig_status size_buffer(ig_session *session, uint32_t index) {
+    const ig_plan_buffer *buffer = &session->plan->buffers[index];
     ig_shape *shape = session->shape;
-    shape->buffer_offsets[number] = shape->buffer_bytes[number] = 0;
+    shape->buffer_offsets[index] = shape->buffer_bytes[index] = 0;
     if (buffer->space == IG_SPACE_INPUT ||
         ig_plan_expr_depends(session->plan, buffer->bytes, IG_DEPENDS_LATE)) {
         return IG_OK; /* the binding's; the run's */
@@ -104,22 +104,22 @@ static ig_status size_buffer(ig_session *session, uint32_t number) {
     int64_t bytes;
     if (!ig_plan_evaluate(session->plan, buffer->bytes, session->symbols, &bytes) ||
         bytes < 0) {
-        return too_large_buffer(session, number);
+        return too_large_buffer(session, index);
     }
     if (buffer->space == IG_SPACE_CONSTANT &&
         (uint64_t)bytes > session->plan->constants[buffer->index].bytes) {
-        return too_large_buffer(session, number);
+        return too_large_buffer(session, index);
     }
-    shape->buffer_bytes[number] = bytes;
+    shape->buffer_bytes[index] = bytes;
     return IG_OK;
 }
 
-ig_status ig_session_size_output(ig_session *session, uint32_t number) {
+ig_status ig_session_size_output(ig_session *session, uint32_t index) {
     const ig_plan *plan = session->plan;
-    assert(number < plan->outputs_count && "the plan has no such output");
-    const ig_plan_port *port = &plan->outputs[number];
+    assert(index < plan->outputs_count && "the plan has no such output");
+    const ig_plan_port *port = &plan->outputs[index];
     ig_shape *shape = session->shape;
-    int64_t *dims = shape->output_dims + (size_t)number * IG_MAX_RANK;
+    int64_t *dims = shape->output_dims + (size_t)index * IG_MAX_RANK;
     const char *name = ig_plan_string(plan, port->name);
     for (uint32_t i = 0; i < port->rank; i++) {
         uint32_t expr = plan->lists[port->dims + i];
@@ -128,14 +128,14 @@ ig_status ig_session_size_output(ig_session *session, uint32_t number) {
         }
     }
     if (!ig_dtype_code_bytes(port->dtype, port->rank, dims,
-                             &shape->output_bytes[number])) {
+                             &shape->output_bytes[index])) {
         return too_large(session, name);
     }
     /* A buffer of its own is exactly as large; any other holds at least as much. */
     const ig_plan_buffer *buffer = &plan->buffers[port->buffer];
     int64_t held = buffer->space == IG_SPACE_OUTPUT ? shape->buffer_bytes[port->buffer]
-                                                    : shape->output_bytes[number];
-    return held == shape->output_bytes[number] ? IG_OK : too_large(session, name);
+                                                    : shape->output_bytes[index];
+    return held == shape->output_bytes[index] ? IG_OK : too_large(session, name);
 }
 
 static ig_status size_outputs(ig_session *session) {

@@ -211,10 +211,10 @@ static bool read_keys(const ig_host_call *call, keys *k) {
 }
 
 static int64_t search_list(const ig_host_call *call, const char *text) {
-    int64_t number = 0;
-    for (const char *key = NULL; (key = ig_text_next(call, 2, key)); number++) {
+    int64_t index = 0;
+    for (const char *key = NULL; (key = ig_text_next(call, 2, key)); index++) {
         if (strcmp(key, text) == 0) {
-            return number;
+            return index;
         }
     }
     return -1;

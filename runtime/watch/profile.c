@@ -83,12 +83,12 @@ static void add_event(ig_profile *profile, ig_step_event event) {
     if (!t->events) {
         return;
     }
-    size_t number = atomic_fetch_add(&t->count, 1);
-    if (number < t->capacity) {
+    size_t index = atomic_fetch_add(&t->count, 1);
+    if (index < t->capacity) {
         event.begin_ns -= profile->begin_ns;
         event.end_ns -= profile->begin_ns;
         event.thread = find_thread(t);
-        t->events[number] = event;
+        t->events[index] = event;
     }
 }
 
@@ -158,9 +158,9 @@ static double evaluate_work(const ig_session *session, uint32_t expr) {
 }
 
 /* Adds the work of a launch, `times` over, for the symbols as they are. */
-static void add_work(const ig_session *session, uint32_t number, int64_t times,
+static void add_work(const ig_session *session, uint32_t index, int64_t times,
                      ig_step_profile *to) {
-    ig_plan_range work = session->program->execs[number].variant->work;
+    ig_plan_range work = session->program->execs[index].variant->work;
     const uint32_t *exprs = session->plan->lists + work.first;
     if (work.count == IG_WORK_COUNT && times > 0) {
         to->flops += (double)times * evaluate_work(session, exprs[IG_WORK_FLOPS]);
@@ -170,15 +170,15 @@ static void add_work(const ig_session *session, uint32_t number, int64_t times,
 }
 
 /* In rows: once for the full blocks, once for the last one when it is shorter. */
-static void add_block_work(ig_session *session, const ig_phase *phase, uint32_t number,
+static void add_block_work(ig_session *session, const ig_phase *phase, uint32_t index,
                            ig_step_profile *to) {
-    uint32_t rows = session->program->execs[number].rows;
+    uint32_t rows = session->program->execs[index].rows;
     int64_t *symbol = &session->symbols[session->plan->steps[rows].symbol];
     int64_t before = *symbol;
     *symbol = phase->block;
-    add_work(session, number, phase->rows / phase->block, to);
+    add_work(session, index, phase->rows / phase->block, to);
     *symbol = phase->rows % phase->block;
-    add_work(session, number, *symbol > 0, to);
+    add_work(session, index, *symbol > 0, to);
     *symbol = before;
 }
 
@@ -202,8 +202,8 @@ static ig_status profile_phase(ig_queue *queue, const ig_phase *phase);
 static void note_launches(ig_profile *profile, const ig_phase *phase, int threads) {
     ig_session *session = profile->session;
     for (uint32_t i = 0; i < phase->launch_count; i++) {
-        uint32_t number = phase->launches[i].step;
-        ig_step_profile *step = &profile->steps[number];
+        uint32_t index = phase->launches[i].step;
+        ig_step_profile *step = &profile->steps[index];
         if (step->calls == 0) {
             step->begin_ns = atomic_load(&profile->first) - profile->begin_ns;
         }
@@ -211,9 +211,9 @@ static void note_launches(ig_profile *profile, const ig_phase *phase, int thread
         step->tiles += atomic_load(&profile->times[i].tiles);
         step->threads = threads > step->threads ? threads : step->threads;
         if (phase->block > 0) {
-            add_block_work(session, phase, number, step);
+            add_block_work(session, phase, index, step);
         } else {
-            add_work(session, number, 1, step);
+            add_work(session, index, 1, step);
         }
     }
 }
@@ -258,19 +258,19 @@ static ig_status profile_phase(ig_queue *queue, const ig_phase *phase) {
 /* ---- steps ---- */
 
 /* Launches and rows are noted by their kernels; what else passes is the runtime's. */
-static ig_status profile_step(ig_session *session, uint32_t number) {
+static ig_status profile_step(ig_session *session, uint32_t index) {
     ig_profile *profile = profile_of(session->queue);
-    ig_step_profile *step = &profile->steps[number];
-    uint32_t kind = session->plan->steps[number].kind;
+    ig_step_profile *step = &profile->steps[index];
+    uint32_t kind = session->plan->steps[index].kind;
     bool has_kernels = kind == IG_STEP_launch || kind == IG_STEP_rows;
     int64_t outer_ns = profile->inside_ns;
     profile->inside_ns = 0;
     int64_t begin = ig_clock_ns();
-    ig_status status = profile->run_steps[kind](session, number);
+    ig_status status = profile->run_steps[kind](session, index);
     int64_t end = ig_clock_ns(), spent = end - begin;
     if (!has_kernels) {
         add_event(profile,
-                  (ig_step_event){ .step = number, .begin_ns = begin, .end_ns = end });
+                  (ig_step_event){ .step = index, .begin_ns = begin, .end_ns = end });
         step->begin_ns = step->calls ? step->begin_ns : begin - profile->begin_ns;
         step->calls++;
         step->ns += spent - profile->inside_ns;

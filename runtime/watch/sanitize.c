@@ -32,11 +32,11 @@ static void fill_region(const ig_region *region) {
 }
 
 /* Late ones have memory of their own, which may be larger than their content. */
-static void fill_buffer(ig_session *session, uint32_t number) {
-    if (session->late[number].data) {
-        fill_region(&session->late[number]);
-    } else if (session->shape->buffer_bytes[number] > 0) {
-        fill_bytes(session->bases[number], session->shape->buffer_bytes[number]);
+static void fill_buffer(ig_session *session, uint32_t index) {
+    if (session->late[index].data) {
+        fill_region(&session->late[index]);
+    } else if (session->shape->buffer_bytes[index] > 0) {
+        fill_bytes(session->bases[index], session->shape->buffer_bytes[index]);
     }
 }
 
@@ -60,17 +60,17 @@ static void fill_workers(ig_session *session) {
 /* ---- what lives when ---- */
 
 /* The step after the phase, or the step and its bodies. */
-static uint32_t end_of(const ig_session *session, uint32_t number) {
-    const ig_exec *exec = &session->program->execs[number];
-    bool is_launch = session->plan->steps[number].kind == IG_STEP_launch;
-    return is_launch ? number + exec->phase_count : exec->end;
+static uint32_t end_of(const ig_session *session, uint32_t index) {
+    const ig_exec *exec = &session->program->execs[index];
+    bool is_launch = session->plan->steps[index].kind == IG_STEP_launch;
+    return is_launch ? index + exec->phase_count : exec->end;
 }
 
 /* The loop around step `number`, or IG_NONE. */
-static uint32_t loop_around(const ig_session *session, uint32_t number) {
-    for (uint32_t i = number; i-- > 0;) {
+static uint32_t loop_around(const ig_session *session, uint32_t index) {
+    for (uint32_t i = index; i-- > 0;) {
         if (session->plan->steps[i].kind == IG_STEP_loop &&
-            session->program->execs[i].end > number) {
+            session->program->execs[i].end > index) {
             return i;
         }
     }
@@ -88,24 +88,24 @@ static bool is_returned(const ig_plan *plan, uint32_t buffer) {
 }
 
 /* Are its bodies steps of their own? */
-static bool has_parts(const ig_plan *plan, uint32_t number) {
-    uint32_t kind = plan->steps[number].kind;
+static bool has_parts(const ig_plan *plan, uint32_t index) {
+    uint32_t kind = plan->steps[index].kind;
     return kind == IG_STEP_if || kind == IG_STEP_loop || kind == IG_STEP_prepare;
 }
 
 /* Buffers that begin to live with step `number`; those of a body begin with a step of
  * it. */
-static void fill_unborn(ig_session *session, uint32_t number) {
+static void fill_unborn(ig_session *session, uint32_t index) {
     const ig_plan *plan = session->plan;
-    uint32_t end = has_parts(plan, number) ? number + 1 : end_of(session, number);
+    uint32_t end = has_parts(plan, index) ? index + 1 : end_of(session, index);
     for (uint32_t i = 0; i < plan->buffers_count; i++) {
         const ig_plan_buffer *buffer = &plan->buffers[i];
-        if (buffer->space == IG_SPACE_ARENA && buffer->first >= number &&
+        if (buffer->space == IG_SPACE_ARENA && buffer->first >= index &&
             buffer->first < end) {
             fill_buffer(session, i);
         }
     }
-    if (plan->steps[number].kind == IG_STEP_rows) {
+    if (plan->steps[index].kind == IG_STEP_rows) {
         fill_workers(session);
     }
 }
@@ -113,10 +113,10 @@ static void fill_unborn(ig_session *session, uint32_t number) {
 /* Buffers that nothing reads after step `number`.  One that was there before the loop
  * around it is read by the next trip.  Behind a branch or loop only those that lived to
  * its very end are filled: what died earlier may have left its memory to another. */
-static void fill_dead(ig_session *session, uint32_t number) {
+static void fill_dead(ig_session *session, uint32_t index) {
     const ig_plan *plan = session->plan;
-    uint32_t end = end_of(session, number), loop = loop_around(session, number);
-    uint32_t first = has_parts(plan, number) ? end - 1 : number;
+    uint32_t end = end_of(session, index), loop = loop_around(session, index);
+    uint32_t first = has_parts(plan, index) ? end - 1 : index;
     for (uint32_t i = 0; i < plan->buffers_count; i++) {
         const ig_plan_buffer *buffer = &plan->buffers[i];
         bool is_last = buffer->last >= first && buffer->last < end;
@@ -207,15 +207,15 @@ static ig_status begin_run(ig_session *session) {
 }
 
 /* The host fills memory, so nothing may be left in the queue. */
-static ig_status sanitize_step(ig_session *session, uint32_t number) {
-    uint32_t kind = session->plan->steps[number].kind;
+static ig_status sanitize_step(ig_session *session, uint32_t index) {
+    uint32_t kind = session->plan->steps[index].kind;
     IG_TRY(ig_queue_finish(session->queue));
-    IG_TRY(number == 0 ? begin_run(session) : IG_OK);
-    fill_unborn(session, number);
-    IG_TRY(session->watched->steps[kind](session, number));
+    IG_TRY(index == 0 ? begin_run(session) : IG_OK);
+    fill_unborn(session, index);
+    IG_TRY(session->watched->steps[kind](session, index));
     IG_TRY(ig_queue_finish(session->queue));
     IG_TRY(session->queue->has_report ? session->watched->take_report(session) : IG_OK);
-    fill_dead(session, number);
+    fill_dead(session, index);
     return IG_OK;
 }
 

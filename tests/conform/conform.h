@@ -239,8 +239,8 @@ static inline ig_status conform_run_case(conform *self, const conform_case *c,
 }
 
 static inline bool conform_takes(conform *self) {
-    int number = self->number++;
-    return self->every <= 1 || number % self->every == self->first;
+    int index = self->number++;
+    return self->every <= 1 || index % self->every == self->first;
 }
 
 static inline void conform_count(conform *self, const conform_case *c, bool is_dynamic,

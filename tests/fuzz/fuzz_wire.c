@@ -18,10 +18,10 @@ static void expect(bool claim) {
     }
 }
 
-static ig_interp_object *find_object(void *user, int64_t number) {
+static ig_interp_object *find_object(void *user, int64_t id) {
     static ig_interp_object object;
     (void)user;
-    return number == 3 ? &object : NULL;
+    return id == 3 ? &object : NULL;
 }
 
 static ig_shared *find_shared(void *user, int64_t index) {

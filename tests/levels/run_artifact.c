@@ -19,16 +19,16 @@ static int fail(const char *what) {
     return 1;
 }
 
-static FILE *open_part(const char *folder, const char *kind, size_t number,
+static FILE *open_part(const char *folder, const char *kind, size_t index,
                        const char *mode) {
     char path[1024];
-    snprintf(path, sizeof path, "%s/%s_%zu", folder, kind, number);
+    snprintf(path, sizeof path, "%s/%s_%zu", folder, kind, index);
     return fopen(path, mode);
 }
 
-static int read_input(const char *folder, size_t number, FILE *shapes, ig_view *out) {
+static int read_input(const char *folder, size_t index, FILE *shapes, ig_view *out) {
     char line[LINE_BYTES], *rest = line;
-    FILE *file = open_part(folder, "input", number, "rb");
+    FILE *file = open_part(folder, "input", index, "rb");
     if (!file || !fgets(line, sizeof line, shapes)) {
         return 0;
     }

@@ -33,13 +33,13 @@ static bool watch_descriptor(const loop *of, int descriptor, void *data) {
     return epoll_ctl(of->poll, EPOLL_CTL_ADD, descriptor, &event) == 0;
 }
 
-loop *loop_open(size_t number, const limits *max, mailbox *box, const key_ring *ring,
+loop *loop_open(size_t index, const limits *max, mailbox *box, const key_ring *ring,
                 int http, int grpc) {
     loop *of = calloc(1, sizeof *of);
     if (!of) {
         return NULL;
     }
-    of->lane = (lane){ .number = number,
+    of->lane = (lane){ .number = index,
                        .limits = max,
                        .box = box,
                        .ring = ring,

@@ -10,7 +10,7 @@ typedef struct loop loop;
 
 /* A loop number `number` of the listeners (-1: none), which it owns from then on.
  * NULL: memory or descriptors ran out. */
-loop *loop_open(size_t number, const limits *max, mailbox *box, const key_ring *ring,
+loop *loop_open(size_t index, const limits *max, mailbox *box, const key_ring *ring,
                 int http, int grpc);
 /* Serves from this repository until it is drained, on a thread of its own.  `shared`:
  * memory that clients share with the server, or NULL. */

@@ -81,7 +81,7 @@ static bool is_port_free(const char *address, int port) {
 
 static int open_one_loop(server *of) {
     const serve_settings *settings = of->settings;
-    size_t number = of->loop_count;
+    size_t index = of->loop_count;
     int http = -1, grpc = -1;
     char words[64];
     if (settings->http_port >= 0 &&
@@ -94,12 +94,12 @@ static int open_one_loop(server *of) {
         snprintf(words, sizeof words, "%s:%d", settings->address, of->grpc_port);
         return refuse_start(EXIT_IO, words, strerror(errno));
     }
-    if (!mailbox_open(&of->boxes[number])) {
+    if (!mailbox_open(&of->boxes[index])) {
         return refuse_start(EXIT_LIMIT, "no descriptor for a loop", strerror(errno));
     }
-    of->loops[number] = loop_open(number, &settings->limits, &of->boxes[number],
-                                  of->keys, http, grpc);
-    if (!of->loops[number]) {
+    of->loops[index] = loop_open(index, &settings->limits, &of->boxes[index], of->keys,
+                                 http, grpc);
+    if (!of->loops[index]) {
         return refuse_start(EXIT_LIMIT, "no memory or descriptors for a loop", "");
     }
     of->loop_count++;

@@ -239,7 +239,7 @@ static void set_text(serve_settings *to, int which, const char *text) {
     }
 }
 
-static void set_size(serve_settings *to, int which, size_t number) {
+static void set_size(serve_settings *to, int which, size_t value) {
     size_t *const fields[OPTION_COUNT] = {
         [OPTION_LOOPS] = &to->loops,
         [OPTION_BODY] = &to->limits.body_bytes,
@@ -248,7 +248,7 @@ static void set_size(serve_settings *to, int which, size_t number) {
         [OPTION_QUEUE] = &to->limits.queued,
     };
     bool is_mb = which == OPTION_BODY || which == OPTION_MEMORY;
-    *fields[which] = number * (is_mb ? MB : 1);
+    *fields[which] = value * (is_mb ? MB : 1);
 }
 
 /* Options whose value is a number. */

@@ -127,9 +127,9 @@ static char *add_smoothing(writer *w, const ig_onnx_rounding *r, char *x) {
     return add_binary(w, "Mul", x, by, new_name(w, x, "smooth"));
 }
 
-static void add_rounding(writer *w, size_t number, char *x) {
-    const ig_onnx_rounding *r = &w->how->roundings[number];
-    char **out = w->rounded[number];
+static void add_rounding(writer *w, size_t index, char *x) {
+    const ig_onnx_rounding *r = &w->how->roundings[index];
+    char **out = w->rounded[index];
     char *from = add_smoothing(w, r, x);
     if (w->how->is_dynamic) {
         out[0] = new_name(w, x, "int8");

@@ -191,18 +191,18 @@ static const struct {
     { &onnx__tensor_proto__descriptor, 16 },       /* metadata_props */
 };
 
-static bool is_skipped(const ProtobufCMessageDescriptor *type, uint32_t number) {
+static bool is_skipped(const ProtobufCMessageDescriptor *type, uint32_t id) {
     for (size_t i = 0; i < IG_COUNT_OF(skipped); i++) {
-        if (skipped[i].type == type && skipped[i].number == number) {
+        if (skipped[i].type == type && skipped[i].number == id) {
             return true;
         }
     }
     return false;
 }
 
-static bool is_payload(const ProtobufCMessageDescriptor *type, uint32_t number) {
+static bool is_payload(const ProtobufCMessageDescriptor *type, uint32_t id) {
     return type == &onnx__tensor_proto__descriptor &&
-           ((number >= 4 && number <= 7) || (number >= 9 && number <= 11));
+           ((id >= 4 && id <= 7) || (id >= 9 && id <= 11));
 }
 
 static bool is_wire_type_right(const item *it) {
@@ -329,10 +329,10 @@ static ig_status open_message(walk *w, const ProtobufCMessageDescriptor *type,
 static void put_record(walk *w) {
     ig_onnx_payload *record = &IG_LAST(&w->wire->payloads);
     record->count = w->wire->chunks.count - record->first;
-    uint32_t number = (uint32_t)(w->wire->payloads.count - 1);
+    uint32_t index = (uint32_t)(w->wire->payloads.count - 1);
     ig_put_char(&w->out, (9 << 3) | WIRE_BYTES);
-    ig_put_char(&w->out, sizeof(number));
-    ig_put_bytes(&w->out, &number, sizeof(number));
+    ig_put_char(&w->out, sizeof(index));
+    ig_put_bytes(&w->out, &index, sizeof(index));
 }
 
 static ig_status close_message(walk *w) {

@@ -38,11 +38,11 @@ static ig_dim count_of(const combine *c, const ig_value *x) {
 
 /* Weights of one table's ids: its own, or 1 where it has none.  With a 1 after them,
  * id k takes the one at min(k, how many there are). */
-static ig_value *weights_of(combine *c, uint32_t number) {
-    assert(number < c->count && "a table of the call");
+static ig_value *weights_of(combine *c, uint32_t index) {
+    assert(index < c->count && "a table of the call");
     ig_expr *e = c->call->e;
-    ig_value *one = ig_expr_number(e, IG_DT_f32, 1), *x = c->weights[number];
-    ig_dim ids = count_of(c, c->ids[number]), single = ig_dim_of(1);
+    ig_value *one = ig_expr_number(e, IG_DT_f32, 1), *x = c->weights[index];
+    ig_dim ids = count_of(c, c->ids[index]), single = ig_dim_of(1);
     ig_dim count = x ? count_of(c, x) : ig_dim_of(0);
     ig_value *both[2] = { x ? ig_expr_cast(e, ig_expr_flatten(e, x), IG_DT_f32)
                             : NULL };
@@ -88,11 +88,11 @@ static ig_value *combine_ids(combine *c) {
 
 /* One table's offsets, moved by `base`; and which of them are begins of bags: all, or
  * all but the last where `has_last` (bool[1]). */
-static ig_value *begins_of(combine *c, uint32_t number, ig_dim base, ig_value *has_last,
+static ig_value *begins_of(combine *c, uint32_t index, ig_dim base, ig_value *has_last,
                            ig_value **out_is_begin) {
-    assert(number < c->count && "a table of the call");
+    assert(index < c->count && "a table of the call");
     ig_expr *e = c->call->e;
-    ig_value *x = ig_expr_cast(e, c->offsets[number], IG_DT_i64);
+    ig_value *x = ig_expr_cast(e, c->offsets[index], IG_DT_i64);
     ig_dim extent = ig_fb_extent(e, x, 0);
     ig_value *bags = ig_build_sub(e, ig_expr_dim(e, extent, IG_DT_i64), has_last);
     *out_is_begin = ig_build_lt(e, ig_expr_iota(e, IG_DT_i64, extent), bags);

@@ -164,18 +164,18 @@ static bool find_key(const regroup *r, ig_str key, piece *out) {
     return false;
 }
 
-static ig_status read_group(regroup *r, uint32_t number) {
-    assert(number < r->outputs && "a group of the call");
-    const ig_ts_list *group = ig_ts_items_of(&r->groups->items[number], 0);
+static ig_status read_group(regroup *r, uint32_t index) {
+    assert(index < r->outputs && "a group of the call");
+    const ig_ts_list *group = ig_ts_items_of(&r->groups->items[index], 0);
     int64_t to = 0;
     for (size_t i = 0; group && i < group->count; i++) {
         piece *p = &r->pieces[r->count];
         ig_str key = group->items[i].as.str;
         if (group->items[i].kind != IG_TS_STR || !find_key(r, key, p)) {
             return ig_ts_fail(r->call, IG_INVALID,
-                              "group %u names no key of the inputs", number);
+                              "group %u names no key of the inputs", index);
         }
-        p->out = number;
+        p->out = index;
         p->to = to;
         to += p->length;
         r->count++;

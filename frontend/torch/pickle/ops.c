@@ -351,20 +351,20 @@ RUN(set_items) {
 
 /* ---- memo ---- */
 
-static ig_status put_at(ig_pickle_vm *vm, uint64_t number) {
+static ig_status put_at(ig_pickle_vm *vm, uint64_t index) {
     IG_TRY(need_values(vm, 1));
     if (vm->memo.count > MAX_SPARE + 2 * (size_t)vm->set->value_count) {
         return ig_pickle_fail(vm, IG_LIMIT, "it keeps more values than there are");
     }
-    ig_map_set_id(&vm->memo, number, IG_LAST(&vm->stack));
+    ig_map_set_id(&vm->memo, index, IG_LAST(&vm->stack));
     return IG_OK;
 }
 
-static ig_status get_at(ig_pickle_vm *vm, uint64_t number) {
-    ig_py *item = ig_map_get_id(&vm->memo, number);
+static ig_status get_at(ig_pickle_vm *vm, uint64_t index) {
+    ig_py *item = ig_map_get_id(&vm->memo, index);
     if (!item) {
         return ig_pickle_fail(vm, IG_INVALID, "nothing was kept under number %llu",
-                              (unsigned long long)number);
+                              (unsigned long long)index);
     }
     if (vm->stack.count >= (size_t)vm->set->context->limits.pickle_values) {
         return ig_pickle_error_limit(vm, IG_LIMIT_pickle_values, "its stack");
@@ -388,9 +388,9 @@ RUN(put) {
 }
 
 RUN(put_line) {
-    uint64_t number;
-    IG_TRY(line_number(vm, vm->text, &number));
-    return put_at(vm, number);
+    uint64_t index;
+    IG_TRY(line_number(vm, vm->text, &index));
+    return put_at(vm, index);
 }
 
 RUN(memoize) {
@@ -402,9 +402,9 @@ RUN(get) {
 }
 
 RUN(get_line) {
-    uint64_t number;
-    IG_TRY(line_number(vm, vm->text, &number));
-    return get_at(vm, number);
+    uint64_t index;
+    IG_TRY(line_number(vm, vm->text, &index));
+    return get_at(vm, index);
 }
 
 /* ---- names, objects, calls ---- */

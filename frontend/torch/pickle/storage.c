@@ -159,12 +159,12 @@ static ig_status make_reduced(ig_pickle_vm *vm, const ig_py *tuple, ig_py **out_
     assert(tuple->kind == IG_PY_TUPLE && "the caller checked that ids are tuples");
     ig_py **parts = tuple->as.list.items;
     size_t count = tuple->as.list.count;
-    bool has_number = count == 4 && parts[1]->kind == IG_PY_INT;
-    if (!(has_number || count == 3) || parts[count - 1]->kind != IG_PY_TUPLE) {
+    bool has_id = count == 4 && parts[1]->kind == IG_PY_INT;
+    if (!(has_id || count == 3) || parts[count - 1]->kind != IG_PY_TUPLE) {
         return fail_id(vm);
     }
-    uint64_t number = has_number ? (uint64_t)parts[1]->as.i : 0;
-    ig_py *known = has_number ? ig_map_get_id(&vm->set->reduced, number) : NULL;
+    uint64_t id = has_id ? (uint64_t)parts[1]->as.i : 0;
+    ig_py *known = has_id ? ig_map_get_id(&vm->set->reduced, id) : NULL;
     if (known) {
         *out_value = known;
         return IG_OK;
@@ -173,8 +173,8 @@ static ig_status make_reduced(ig_pickle_vm *vm, const ig_py *tuple, ig_py **out_
     (*out_value)->as.call.function = parts[count - 2];
     (*out_value)->as.call.args = parts[count - 1];
     (*out_value)->as.call.is_package_reduce = true;
-    if (has_number) {
-        ig_map_set_id(&vm->set->reduced, number, *out_value);
+    if (has_id) {
+        ig_map_set_id(&vm->set->reduced, id, *out_value);
     }
     return IG_OK;
 }

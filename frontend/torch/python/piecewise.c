@@ -73,15 +73,15 @@ static ig_status take_piece(ig_ts_eval *eval, ig_python_module *module,
 
 static ig_status cut_pieces(ig_ts_eval *eval, ig_python_module *module, ig_str text) {
     piece now = { .text = { text.data, 0 }, .line = 1 };
-    uint32_t number = 1;
-    for (size_t at = 0; at < text.size; number++) {
+    uint32_t index = 1;
+    for (size_t at = 0; at < text.size; index++) {
         ig_str line = line_at(text, at);
         bool is_inside = strchr(" \n", line.data[0]) != NULL;
         bool begins = !is_inside &&
                       (defined_name(line).size > 0 || defined_name(now.text).size > 0);
         if (begins && now.text.size) {
             IG_TRY(take_piece(eval, module, &now));
-            now = (piece){ .text = { line.data, 0 }, .line = number };
+            now = (piece){ .text = { line.data, 0 }, .line = index };
         }
         now.text.size += line.size;
         at += line.size;

@@ -54,16 +54,16 @@ static bool open_deform(ig_ts_call *call, deform *d) {
 
 /* The positions along axis `number` without offsets: [1, 1, K, rows or 1,
  * columns or 1]. */
-static ig_value *sample_grid(ig_ts_call *call, const deform *d, uint32_t number) {
-    assert(number < 2 && "rows and columns");
+static ig_value *sample_grid(ig_ts_call *call, const deform *d, uint32_t index) {
+    assert(index < 2 && "rows and columns");
     ig_dim count = ig_dim_mul(call->module, d->kernel[0], d->kernel[1]);
     ig_value *k = ig_expr_axis_iota(call->e, 5, 2, count);
     ig_value *columns = ig_expr_dim(call->e, d->kernel[1], IG_DT_i64);
-    k = ig_expr_map2(call->e, number ? IG_OP_mod : IG_OP_div, k, columns);
-    k = ig_expr_with(call->e, IG_OP_mul, k, (double)d->dilation[number]);
-    ig_value *at = ig_expr_axis_iota(call->e, 5, 3 + number, d->out[number]);
-    at = ig_expr_with(call->e, IG_OP_mul, at, (double)d->stride[number]);
-    at = ig_expr_with(call->e, IG_OP_sub, at, (double)d->pad[number]);
+    k = ig_expr_map2(call->e, index ? IG_OP_mod : IG_OP_div, k, columns);
+    k = ig_expr_with(call->e, IG_OP_mul, k, (double)d->dilation[index]);
+    ig_value *at = ig_expr_axis_iota(call->e, 5, 3 + index, d->out[index]);
+    at = ig_expr_with(call->e, IG_OP_mul, at, (double)d->stride[index]);
+    at = ig_expr_with(call->e, IG_OP_sub, at, (double)d->pad[index]);
     return ig_aten_cast(call, ig_build_add(call->e, at, k), d->wide);
 }
 
@@ -91,10 +91,10 @@ static ig_neighbours pixels_around(ig_ts_call *call, ig_value *place, ig_dim ext
 }
 
 static ig_neighbours move_points(ig_ts_call *call, const deform *d, ig_value *offsets,
-                                 uint32_t number) {
-    ig_value *own = ig_expr_select(call->e, offsets, 3, ig_dim_of(number));
-    ig_value *at = ig_build_add(call->e, sample_grid(call, d, number), own);
-    return pixels_around(call, at, ig_expr_extent(call->e, d->x, 2 + number));
+                                 uint32_t index) {
+    ig_value *own = ig_expr_select(call->e, offsets, 3, ig_dim_of(index));
+    ig_value *at = ig_build_add(call->e, sample_grid(call, d, index), own);
+    return pixels_around(call, at, ig_expr_extent(call->e, d->x, 2 + index));
 }
 
 /* Pixels of each offset group as rows of its channels. */

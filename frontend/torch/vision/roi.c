@@ -26,9 +26,9 @@ typedef struct regions {
     bool is_aligned, has_own_channels;
 } regions;
 
-static ig_value *column_of(ig_expr *e, const regions *r, uint32_t number) {
-    assert(number < 5 && "a region is an image and four edges");
-    return ig_expr_select(e, r->rois, 1, ig_dim_of(number));
+static ig_value *column_of(ig_expr *e, const regions *r, uint32_t index) {
+    assert(index < 5 && "a region is an image and four edges");
+    return ig_expr_select(e, r->rois, 1, ig_dim_of(index));
 }
 
 static bool open_regions(ig_ts_call *call, regions *r) {
@@ -119,21 +119,21 @@ static ig_neighbours pixels_around(ig_ts_call *call, ig_value *place, ig_dim ext
 }
 
 /* Axis 0: rows, 1: columns. */
-static axis sample_points(ig_ts_call *call, const regions *r, uint32_t number) {
+static axis sample_points(ig_ts_call *call, const regions *r, uint32_t index) {
     ig_expr *e = call->e;
-    assert(number < 2 && "rows and columns");
+    assert(index < 2 && "rows and columns");
     ig_dtype dtype = (ig_dtype)r->x->type->dtype;
     double shift = r->is_aligned ? 0.5 : 0;
     uint32_t first[] = { 0 };
     ig_value *ends[2];
     for (uint32_t i = 0; i < 2; i++) {
-        ends[i] = column_of(e, r, 2 - number + 2 * i);
+        ends[i] = column_of(e, r, 2 - index + 2 * i);
         ends[i] = ig_expr_with(e, IG_OP_mul, ends[i], r->scale);
         ends[i] = ig_expr_with(e, IG_OP_sub, ends[i], shift);
     }
     ig_value *size = ig_build_sub(e, ends[1], ends[0]);
     size = r->is_aligned ? size : ig_expr_with(e, IG_OP_max, size, 1);
-    ig_dim bins = r->pooled[number];
+    ig_dim bins = r->pooled[index];
     ig_value *bin = ig_build_div(e, size, ig_expr_dim(e, bins, dtype));
     axis a = { .grid = ig_build_ceil(e, bin) };
     if (r->ratio > 0) {
@@ -147,7 +147,7 @@ static axis sample_points(ig_ts_call *call, const regions *r, uint32_t number) {
     ig_value *within = ig_build_mul(e, ig_expr_with(e, IG_OP_add, numbers, 0.5), wide);
     within = ig_build_div(e, within, ig_vision_spread(call, a.grid, 3, first));
     a.at = pixels_around(call, ig_build_add(e, begin, within),
-                         ig_expr_extent(e, r->x, 2 + number));
+                         ig_expr_extent(e, r->x, 2 + index));
     ig_value *used = in_use(call, numbers, a.grid);
     used = used ? ig_expr_unsqueeze(e, used, 3) : NULL;
     a.at.weights = ig_build_mul(e, a.at.weights, used);
@@ -261,19 +261,19 @@ static ig_value *round_away(ig_expr *e, ig_value *x) {
 }
 
 /* Begin and end of each bin along an axis, i64 [K, bins] each. */
-static void whole_bins(ig_ts_call *call, const regions *r, uint32_t number,
+static void whole_bins(ig_ts_call *call, const regions *r, uint32_t index,
                        ig_value **out_ends) {
     ig_expr *e = call->e;
     ig_dtype dtype = (ig_dtype)r->x->type->dtype;
     uint32_t first[] = { 0 };
     ig_value *sides[2];
     for (uint32_t i = 0; i < 2; i++) {
-        sides[i] = column_of(e, r, 2 - number + 2 * i);
+        sides[i] = column_of(e, r, 2 - index + 2 * i);
         sides[i] = round_away(e, ig_expr_with(e, IG_OP_mul, sides[i], r->scale));
     }
     ig_value *size = ig_build_sub(e, sides[1], sides[0]);
     size = ig_expr_with(e, IG_OP_max, size, 1);
-    ig_dim bins = r->pooled[number], extent = ig_expr_extent(e, r->x, 2 + number);
+    ig_dim bins = r->pooled[index], extent = ig_expr_extent(e, r->x, 2 + index);
     ig_value *bin = ig_build_div(e, size, ig_expr_dim(e, bins, dtype));
     ig_value *last = ig_expr_dim(e, ig_dim_sub(call->module, extent, ig_dim_of(1)),
                                  dtype);

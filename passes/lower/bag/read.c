@@ -127,15 +127,15 @@ static void read_fields(ig_lower *lower, bag_feature *f) {
     }
 }
 
-static ig_status read_feature(ig_lower *lower, const ig_op *anchor, uint32_t number,
+static ig_status read_feature(ig_lower *lower, const ig_op *anchor, uint32_t index,
                               uint32_t operand, bag_feature *f) {
-    f->mask = read_entry(anchor, IG_bag_operands, number, 0);
-    f->pool = (ig_pool)read_entry(anchor, IG_bag_pool, number, IG_POOL_sum);
-    f->padding = read_entry(anchor, IG_bag_padding, number, INT64_MIN);
+    f->mask = read_entry(anchor, IG_bag_operands, index, 0);
+    f->pool = (ig_pool)read_entry(anchor, IG_bag_pool, index, IG_POOL_sum);
+    f->padding = read_entry(anchor, IG_bag_padding, index, INT64_MIN);
     f->has_padding = f->padding != INT64_MIN;
-    f->last = (ig_bag_last)read_entry(anchor, IG_bag_last, number, IG_LAST_ids);
-    f->empty = (ig_empty)read_entry(anchor, IG_bag_empty, number, IG_EMPTY_zero);
-    f->tables = (uint32_t)read_entry(anchor, IG_bag_tables, number, 1);
+    f->last = (ig_bag_last)read_entry(anchor, IG_bag_last, index, IG_LAST_ids);
+    f->empty = (ig_empty)read_entry(anchor, IG_bag_empty, index, IG_EMPTY_zero);
+    f->tables = (uint32_t)read_entry(anchor, IG_bag_tables, index, 1);
     uint32_t next = operand;
     bool has_tables = read_tables(lower, anchor, operand, f);
     next += f->tables;
@@ -147,7 +147,7 @@ static ig_status read_feature(ig_lower *lower, const ig_op *anchor, uint32_t num
     f->weights = f->mask & IG_BAG_WEIGHTS ? ig_lower_input(lower, anchor, next++)
                                           : NULL;
     f->operand_count = next - operand;
-    f->out = &lower->outs[number];
+    f->out = &lower->outs[index];
     if (!has_tables ||
         !ig_dim_constant(lower->module, f->table->type->dims[1], &f->dim)) {
         f->dim = 0;

@@ -12,9 +12,9 @@ enum { LOAD_BYTES = 16, MAX_LANES = 8 };
 static const ig_value *value_of(const ig_lower *lower,
                                 const ig_lower_operand *operand) {
     bool is_out = operand >= lower->outs && operand < lower->outs + lower->out_count;
-    size_t number = is_out ? lower->in_count + (size_t)(operand - lower->outs)
-                           : (size_t)(operand - lower->ins);
-    return lower->compute->operands[number].value;
+    size_t index = is_out ? lower->in_count + (size_t)(operand - lower->outs)
+                          : (size_t)(operand - lower->ins);
+    return lower->compute->operands[index].value;
 }
 
 static bool is_multiple(ig_dim dim, uint32_t of) {

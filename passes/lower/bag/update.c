@@ -164,13 +164,13 @@ static ig_value *add_vector(const update *u, ig_builder *b, ig_value *from,
                   : k_add(b, sum, x);
 }
 
-static void prefetch_matrix(const update *u, ig_builder *b, uint32_t number,
+static void prefetch_matrix(const update *u, ig_builder *b, uint32_t index,
                             ig_value *row) {
     const update_body *body = &u->body;
     int64_t line = u->lower->target->line_bytes, size = ig_dtypes[body->dtype].bits / 8;
-    int64_t bytes = (body->is_single[number] ? 1 : body->dim) * size;
-    ig_value *start = k_mul(b, row, k_mul(b, u->strides[number], k_i64(b, size)));
-    ig_value *at = k_reinterpret(b, u->matrices[number], IG_DT_u8);
+    int64_t bytes = (body->is_single[index] ? 1 : body->dim) * size;
+    ig_value *start = k_mul(b, row, k_mul(b, u->strides[index], k_i64(b, size)));
+    ig_value *at = k_reinterpret(b, u->matrices[index], IG_DT_u8);
     for (int64_t place = 0; place < bytes; place += line) {
         k_prefetch(b, at, k_add(b, start, k_i64(b, place)), 1);
     }

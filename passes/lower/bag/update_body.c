@@ -174,11 +174,11 @@ void update_body_share(update_body *u, ig_builder *b) {
 
 /* ---- columns ---- */
 
-static ig_value *load_column(const row_values *r, ig_builder *b, uint32_t number,
+static ig_value *load_column(const row_values *r, ig_builder *b, uint32_t index,
                              ig_value *column) {
     const update_body *u = r->u;
-    ig_value *place = k_add(b, r->row->starts[number], column);
-    return k_load_count(b, r->row->buffers[number], place, u->lanes,
+    ig_value *place = k_add(b, r->row->starts[index], column);
+    return k_load_count(b, r->row->buffers[index], place, u->lanes,
                         update_lanes_at(u, b, column));
 }
 
@@ -323,8 +323,8 @@ static void emit_reduce(row_values *r, const ig_op *op) {
 
 /* ---- a row ---- */
 
-static void store_single(const row_values *r, uint32_t number, ig_value *x) {
-    k_store(r->b, x, r->row->buffers[number], r->row->starts[number]);
+static void store_single(const row_values *r, uint32_t index, ig_value *x) {
+    k_store(r->b, x, r->row->buffers[index], r->row->starts[index]);
 }
 
 /* All results of a vector, before any is stored: they may read each other's rows. */

@@ -93,10 +93,10 @@ static ig_value *deal_lanes(const map_space *s, ig_builder *b, ig_value *const *
     return all;
 }
 
-static void store_dealt(const map_space *s, const ig_site *site, uint32_t number,
+static void store_dealt(const map_space *s, const ig_site *site, uint32_t index,
                         ig_value *const *parts) {
     ig_builder *b = site->b;
-    const ig_lower_operand *out = &s->lower->outs[number];
+    const ig_lower_operand *out = &s->lower->outs[index];
     ig_value *at = ig_lower_element(s->lower, site, out);
     ig_value *left = site->count ? k_mul(b, site->count, k_i64(b, s->narrow)) : NULL;
     for (int64_t v = 0; v < s->narrow; v++) {

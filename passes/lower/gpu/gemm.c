@@ -49,8 +49,8 @@ typedef struct tile_place {
 } tile_place;
 
 /* `x` + SIDE * `number`. */
-static ig_value *stride_on(ig_builder *b, ig_value *x, uint32_t number) {
-    return k_add(b, x, k_i64(b, (int64_t)SIDE * number));
+static ig_value *stride_on(ig_builder *b, ig_value *x, uint32_t index) {
+    return k_add(b, x, k_i64(b, (int64_t)SIDE * index));
 }
 
 /* Place of (k, column) of a slice. */

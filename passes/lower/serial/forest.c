@@ -235,8 +235,8 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
 
 /* The value of an operand of the launch, when it is known now. */
 static bool read_constant(const forest *f, uint32_t operand, ig_tensor *out) {
-    uint32_t number = (uint32_t)(f->in[operand] - f->lower->ins);
-    const ig_data *data = ig_constant_of(f->lower->compute->operands[number].value);
+    uint32_t index = (uint32_t)(f->in[operand] - f->lower->ins);
+    const ig_data *data = ig_constant_of(f->lower->compute->operands[index].value);
     if (!data || !data->bytes || data->is_splat) {
         return false;
     }

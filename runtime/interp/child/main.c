@@ -64,9 +64,9 @@ static int64_t list_object(child *c, ig_interp_object *object) {
     return (int64_t)at;
 }
 
-static ig_interp_object *object_at(void *user, int64_t number) {
+static ig_interp_object *object_at(void *user, int64_t id) {
     child *c = user;
-    return number >= 0 && (size_t)number < c->object_count ? c->objects[number] : NULL;
+    return id >= 0 && (size_t)id < c->object_count ? c->objects[id] : NULL;
 }
 
 /* Of a result: the number that the parent knows it by, from now on. */
@@ -138,13 +138,13 @@ static bool read_task(child *c, ig_wire_reader *reader, task *t) {
     t->source = ig_wire_get_text(reader);
     t->name = ig_wire_get_text(reader);
     t->module = ig_wire_get_text(reader);
-    int64_t number = ig_wire_get_number(reader);
-    t->object = object_at(c, number);
+    int64_t id = ig_wire_get_number(reader);
+    t->object = object_at(c, id);
     if (t->work == IG_WIRE_INVOKE || t->work == IG_WIRE_MAKE) {
         read_arguments(c, reader, t);
     }
     if (t->work == IG_WIRE_FREE && t->object) {
-        c->objects[number] = NULL;
+        c->objects[id] = NULL;
     }
     return !reader->has_failed && work >= 0 && work < IG_WIRE_WORKS;
 }

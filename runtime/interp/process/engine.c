@@ -80,11 +80,11 @@ typedef struct result_maker {
     ig_wire_reader *reader;
 } result_maker;
 
-static ig_interp_object *make_result_object(void *user, int64_t number) {
+static ig_interp_object *make_result_object(void *user, int64_t id) {
     const result_maker *maker = user;
     process_object *made = ig_wire_keep(&maker->reader->memory, sizeof *made);
     if (made) {
-        *made = (process_object){ { maker->job->interp, (void *)(intptr_t)number },
+        *made = (process_object){ { maker->job->interp, (void *)(intptr_t)id },
                                   maker->p->generation };
     }
     return made ? &made->head : NULL;
@@ -153,8 +153,8 @@ static void copy_changes(const ig_interp_value *now, const ig_interp_value *give
     }
 }
 
-static ig_interp_object *any_object(void *user, int64_t number) {
-    (void)number;
+static ig_interp_object *any_object(void *user, int64_t id) {
+    (void)id;
     return user;
 }
 

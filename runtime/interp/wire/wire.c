@@ -164,9 +164,9 @@ static bool put_items(ig_wire *wire, const ig_interp_value *value, ig_wire_names
 
 static bool put_object(ig_wire *wire, const ig_interp_value *value,
                        const ig_wire_names *names) {
-    int64_t number = names->number(names->user, value->as.object);
-    ig_wire_put_number(wire, number);
-    return number >= 0;
+    int64_t id = names->number(names->user, value->as.object);
+    ig_wire_put_number(wire, id);
+    return id >= 0;
 }
 
 static bool put_any(ig_wire *wire, const ig_interp_value *value, ig_wire_names *names,
@@ -336,13 +336,12 @@ static bool get_items(ig_wire_reader *reader, const ig_wire_finder *finder,
 
 static bool get_reference(ig_wire_reader *reader, const ig_wire_finder *finder,
                           ig_interp_value *out) {
-    int64_t number = ig_wire_get_number(reader);
+    int64_t id = ig_wire_get_number(reader);
     if (out->kind == IG_INTERP_OBJECT) {
-        out->as.object = finder->object(finder->user, number);
+        out->as.object = finder->object(finder->user, id);
         return out->as.object != NULL;
     }
-    const ig_shared *shared = finder->shared ? finder->shared(finder->user, number)
-                                             : NULL;
+    const ig_shared *shared = finder->shared ? finder->shared(finder->user, id) : NULL;
     out->as.text.data = (const char *)shared;
     return shared != NULL;
 }

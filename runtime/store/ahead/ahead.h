@@ -61,8 +61,8 @@ struct ig_lookahead {
 };
 
 static inline ig_ahead_slot *ig_ahead_slot_of(const ig_lookahead *ahead,
-                                              uint64_t number) {
-    return &ahead->slots[number % ahead->slot_count];
+                                              uint64_t index) {
+    return &ahead->slots[index % ahead->slot_count];
 }
 
 /* The ids of a batch, and their rows: sets the slot's status, message and inputs. */

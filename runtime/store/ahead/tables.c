@@ -93,9 +93,9 @@ static void share_memory(ig_ahead_tables *tables, size_t memory) {
 
 /* ---- opening ---- */
 
-static ig_status describe_table(const ig_stored_record *record, size_t number,
+static ig_status describe_table(const ig_stored_record *record, size_t index,
                                 ig_ahead_table *out, const ig_store_call *call) {
-    const ig_stored_table_record *from = &record->tables[number];
+    const ig_stored_table_record *from = &record->tables[index];
     out->name = record->texts + from->name;
     out->url = record->texts + from->url;
     out->rows = from->rows;
@@ -110,10 +110,10 @@ static ig_status describe_table(const ig_stored_record *record, size_t number,
 }
 
 /* One store a URL, so that a memory:// store is one too. */
-static ig_status open_store(ig_ahead_tables *tables, size_t number,
+static ig_status open_store(ig_ahead_tables *tables, size_t index,
                             const ig_store_call *call) {
-    ig_ahead_table *table = &tables->items[number];
-    for (size_t i = 0; i < number; i++) {
+    ig_ahead_table *table = &tables->items[index];
+    for (size_t i = 0; i < index; i++) {
         if (strcmp(tables->items[i].url, table->url) == 0) {
             table->store = tables->items[i].store;
             return IG_OK;

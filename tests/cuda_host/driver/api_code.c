@@ -17,18 +17,18 @@
  * are not older. */
 static bool runs_here(const char *architecture, bool is_ptx) {
     int major = 0, minor = 0;
-    unsigned number = 0;
+    unsigned level = 0;
     char end = '\0';
     const char *digits = strchr(architecture, '_');
     get_capability(&major, &minor);
-    if (!digits || sscanf(digits, "_%u%c", &number, &end) < 1) {
+    if (!digits || sscanf(digits, "_%u%c", &level, &end) < 1) {
         return false;
     }
-    int x = (int)number / 10, y = (int)number % 10;
+    int x = (int)level / 10, y = (int)level % 10;
     if (end == 'a') {
         return x == major && y == minor;
     }
-    return is_ptx ? 10 * major + minor >= (int)number : x == major && y <= minor;
+    return is_ptx ? 10 * major + minor >= (int)level : x == major && y <= minor;
 }
 
 /* The device's process opens it by a file that does not stay. */

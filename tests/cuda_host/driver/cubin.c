@@ -64,15 +64,14 @@ static const Elf64_Shdr *find_section(const void *image, const char *first,
 /* A parameter: its index, number, offset, and a word with its size in the upper
  * bits. */
 static void take_parameter(const unsigned char *bytes, shim_kernel *out) {
-    uint16_t number = 0;
+    uint16_t index = 0;
     uint32_t facts = 0;
-    memcpy(&number, bytes + 4, sizeof number);
+    memcpy(&index, bytes + 4, sizeof index);
     memcpy(&facts, bytes + 8, sizeof facts);
-    if (number < SHIM_MAX_PARAMETERS) {
-        out->sizes[number] = facts >> 18;
-        out->parameter_count = number + 1u > out->parameter_count
-                                   ? number + 1u
-                                   : out->parameter_count;
+    if (index < SHIM_MAX_PARAMETERS) {
+        out->sizes[index] = facts >> 18;
+        out->parameter_count = index + 1u > out->parameter_count ? index + 1u
+                                                                 : out->parameter_count;
     }
 }
 

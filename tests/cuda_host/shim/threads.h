@@ -84,9 +84,9 @@ static void shim_wait_block(int line) {
     shim_give_way(SHIM_AT_BLOCK);
 }
 
-static void shim_make_ready(unsigned number) {
-    shim_threads[number].state = SHIM_READY;
-    shim_ready[shim_ready_count++] = number;
+static void shim_make_ready(unsigned index) {
+    shim_threads[index].state = SHIM_READY;
+    shim_ready[shim_ready_count++] = index;
 }
 
 /* The last lane of the mask that comes lets all go on. */
@@ -162,10 +162,10 @@ static void shim_begin_thread() {
     }
 }
 
-static void shim_go_on(unsigned number) {
-    shim_self = &shim_threads[number];
-    threadIdx.x = number;
-    *shim_now->thread = number;
+static void shim_go_on(unsigned index) {
+    shim_self = &shim_threads[index];
+    threadIdx.x = index;
+    *shim_now->thread = index;
     if (_setjmp(shim_chooser) != 0) {
         return;
     }
@@ -174,7 +174,7 @@ static void shim_go_on(unsigned number) {
     }
     ucontext_t begin;
     getcontext(&begin);
-    begin.uc_stack.ss_sp = shim_stacks + (size_t)number * SHIM_STACK;
+    begin.uc_stack.ss_sp = shim_stacks + (size_t)index * SHIM_STACK;
     begin.uc_stack.ss_size = SHIM_STACK;
     begin.uc_link = &shim_main;
     shim_self->is_begun = true;
@@ -220,9 +220,9 @@ static shim_end shim_run_block() {
         }
         while (shim_ready_count) {
             unsigned i = (unsigned)shim_random(shim_ready_count);
-            unsigned number = shim_ready[i];
+            unsigned index = shim_ready[i];
             shim_ready[i] = shim_ready[--shim_ready_count];
-            shim_go_on(number);
+            shim_go_on(index);
         }
         end = shim_look(&is_ended);
     }

@@ -54,10 +54,10 @@ static bool read_number(const uint8_t *data, size_t end, size_t *at, uint64_t *o
     return false;
 }
 
-static const message_kind *kind_of(const message_kind *inside, uint32_t number,
+static const message_kind *kind_of(const message_kind *inside, uint32_t id,
                                    uint32_t wire) {
     const ProtobufCFieldDescriptor *f = protobuf_c_message_descriptor_get_field(inside,
-                                                                                number);
+                                                                                id);
     bool is_message = f && f->type == PROTOBUF_C_TYPE_MESSAGE && wire == WIRE_BYTES;
     return is_message ? f->descriptor : NULL;
 }
@@ -93,13 +93,13 @@ static void read_fields(tree *t, size_t begin, size_t end, uint32_t parent,
         if (!read_payload(t->data, end, &at, &f)) {
             return;
         }
-        uint32_t number = (uint32_t)t->count++;
-        f.parent = parent == UINT32_MAX ? number : parent;
+        uint32_t index = (uint32_t)t->count++;
+        f.parent = parent == UINT32_MAX ? index : parent;
         f.end = at;
         f.kind = kind_of(inside, f.number, f.wire);
-        t->fields[number] = f;
+        t->fields[index] = f;
         if (f.kind && depth < MAX_DEPTH) {
-            read_fields(t, f.payload, f.end, number, f.kind, depth + 1);
+            read_fields(t, f.payload, f.end, index, f.kind, depth + 1);
         }
     }
 }
@@ -115,10 +115,10 @@ static ig_str text_of(const tree *t, const field *f) {
 }
 
 /* The field of that number directly in message `parent`. */
-static const field *field_in(const tree *t, const field *parent, uint32_t number) {
+static const field *field_in(const tree *t, const field *parent, uint32_t id) {
     uint32_t at = (uint32_t)(parent - t->fields);
     for (size_t i = at + 1; i < t->count; i++) {
-        if (t->fields[i].parent == at && t->fields[i].number == number) {
+        if (t->fields[i].parent == at && t->fields[i].number == id) {
             return &t->fields[i];
         }
     }
@@ -172,9 +172,9 @@ static const char *name_of_thing(size_t i) {
         return name_of_row(&ig_onnx_rows[i]);
     }
     const message_kind *kind = kinds[(i - ig_onnx_row_count) / FIELDS_MAX];
-    unsigned number = (unsigned)((i - ig_onnx_row_count) % FIELDS_MAX);
+    unsigned index = (unsigned)((i - ig_onnx_row_count) % FIELDS_MAX);
     const ProtobufCFieldDescriptor *known =
-        protobuf_c_message_descriptor_get_field(kind, number);
+        protobuf_c_message_descriptor_get_field(kind, index);
     snprintf(name, sizeof name, "%s.%s", kind->short_name, known ? known->name : "");
     return known ? name : NULL;
 }

@@ -304,9 +304,8 @@ TEST(a_kernel_beyond_the_limit_is_refused) {
 
 /* ---- the rest ---- */
 
-static void count_pass(void *user, const char *pass, unsigned number,
-                       const char *text) {
-    (void)number;
+static void count_pass(void *user, const char *pass, unsigned index, const char *text) {
+    (void)index;
     CHECK(pass[0] && strstr(text, "module @m"));
     ++*(int *)user;
 }

@@ -46,22 +46,22 @@ typedef struct parcels {
     char out[WORLD_MAX][PIECES][MAX], in[WORLD_MAX][PIECES][MAX];
 } parcels;
 
-static ig_flight *start_flight(rank_run *r, parcels *p, uint32_t number) {
+static ig_flight *start_flight(rank_run *r, parcels *p, uint32_t index) {
     ig_flight *flight = NULL;
-    p->flight = number;
+    p->flight = index;
     if (ig_flight_open(r->group, IG_COLLECTIVE_ALL_TO_ALL, PIECES, &flight) != IG_OK) {
         return NULL;
     }
     for (uint32_t other = 0; other < r->world; other++) {
         flight->coming[other] = 0;
         for (uint32_t k = 0; k < PIECES; k++) {
-            size_t bytes = bytes_of(r->rank, other, k, number);
+            size_t bytes = bytes_of(r->rank, other, k, index);
             for (size_t i = 0; i < bytes; i++) {
-                p->out[other][k][i] = byte_of(r->rank, other, number, i);
+                p->out[other][k][i] = byte_of(r->rank, other, index, i);
             }
             flight->send[other * PIECES + k] = (ig_group_part){ p->out[other][k],
                                                                 bytes };
-            flight->coming[other] += bytes_of(other, r->rank, k, number);
+            flight->coming[other] += bytes_of(other, r->rank, k, index);
         }
     }
     return ig_flight_start(r->group, flight) == IG_OK ? flight : NULL;

@@ -84,12 +84,12 @@ static inline bool cpu_has_level(const char *level) {
 static const char *const cpu_levels[] = { "v2", "v3", "v4", "v4-vnni", "v4-amx" };
 
 static inline size_t cpu_level_number(const char *level) {
-    size_t number = 0;
-    while (number < IG_COUNT_OF(cpu_levels) && strcmp(cpu_levels[number], level) != 0) {
-        number++;
+    size_t index = 0;
+    while (index < IG_COUNT_OF(cpu_levels) && strcmp(cpu_levels[index], level) != 0) {
+        index++;
     }
-    CHECK_MSG(number < IG_COUNT_OF(cpu_levels), "no level '%s'", level);
-    return number;
+    CHECK_MSG(index < IG_COUNT_OF(cpu_levels), "no level '%s'", level);
+    return index;
 }
 
 /* Can code of `level` run here? */
@@ -101,11 +101,10 @@ static inline bool cpu_level_runs(const char *level) {
 
 /* Is it the turn of cpu_levels[number], in a loop over all of them?  In a sample v3 has
  * always its turn, and each of the others in one loop of five. */
-static inline bool cpu_level_is_due(size_t number) {
+static inline bool cpu_level_is_due(size_t index) {
     static size_t loops;
-    loops += number == 0;
-    return !unit_is_sampled() || number == 1 ||
-           number == loops % IG_COUNT_OF(cpu_levels);
+    loops += index == 0;
+    return !unit_is_sampled() || index == 1 || index == loops % IG_COUNT_OF(cpu_levels);
 }
 
 /* Counts, once in a test, that code of a level did not run, unless that was asked

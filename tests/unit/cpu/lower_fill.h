@@ -51,7 +51,7 @@ static const double lower_specials[] = {
 };
 
 /* The ends of an integer dtype, what lies beside them, and small ones of both signs. */
-static inline int64_t lower_special_integer(ig_dtype dtype, uint64_t number) {
+static inline int64_t lower_special_integer(ig_dtype dtype, uint64_t index) {
     bool is_signed = ig_dtypes[dtype].class == IG_SINT;
     int64_t max = (int64_t)(UINT64_MAX >> (64 - ig_dtypes[dtype].bits + is_signed));
     int64_t min = is_signed ? -max - 1 : 0;
@@ -71,21 +71,21 @@ static inline int64_t lower_special_integer(ig_dtype dtype, uint64_t number) {
                                is_signed ? -1 : max / 2 + 1,
                                is_signed ? -2 : 31,
                                is_signed ? -7 : 32 };
-    return values[number % IG_COUNT_OF(values)];
+    return values[index % IG_COUNT_OF(values)];
 }
 
 /* All special values come in turn; a second input meets them in another order. */
 static inline void lower_fill_special(ig_tensor *tensor, uint64_t *state) {
     uint64_t first = lower_random(state);
     for (int64_t i = 0; i < tensor->count; i++) {
-        uint64_t number = first + (uint64_t)i * (first % 2 ? 1 : 7);
+        uint64_t index = first + (uint64_t)i * (first % 2 ? 1 : 7);
         if (ig_dtype_is_float(tensor->dtype)) {
-            double value = lower_specials[number % IG_COUNT_OF(lower_specials)];
+            double value = lower_specials[index % IG_COUNT_OF(lower_specials)];
             ig_tensor_set_f64(tensor, i, value);
         } else if (tensor->dtype == IG_DT_bool) {
-            ig_tensor_set_i64(tensor, i, number % 2);
+            ig_tensor_set_i64(tensor, i, index % 2);
         } else {
-            ig_tensor_set_i64(tensor, i, lower_special_integer(tensor->dtype, number));
+            ig_tensor_set_i64(tensor, i, lower_special_integer(tensor->dtype, index));
         }
     }
 }

@@ -49,9 +49,9 @@ static void close_case(debug_case *d) {
 }
 
 /* The text's line of that number, 1-based. */
-static ig_str line_of(ig_str whole, uint32_t number) {
+static ig_str line_of(ig_str whole, uint32_t index) {
     const char *at = whole.data, *end = whole.data + whole.size;
-    for (uint32_t i = 1; i < number && at < end; i++) {
+    for (uint32_t i = 1; i < index && at < end; i++) {
         at = (const char *)memchr(at, '\n', (size_t)(end - at)) + 1;
     }
     const char *stop = memchr(at, '\n', (size_t)(end - at));

@@ -231,10 +231,10 @@ static const float specials[] = {
 };
 
 /* Block `number` of the inputs: the specials first, then random or consecutive bits. */
-static void fill_f32(float *x, uint32_t number, bool all) {
-    uint64_t state = number;
+static void fill_f32(float *x, uint32_t index, bool all) {
+    uint64_t state = index;
     for (uint32_t i = 0; i < BLOCK; i++) {
-        uint32_t bits = all ? number * BLOCK + i : (uint32_t)next_random(&state);
+        uint32_t bits = all ? index * BLOCK + i : (uint32_t)next_random(&state);
         memcpy(&x[i], &bits, sizeof(bits));
     }
     if (!all) {

@@ -3,9 +3,9 @@
 #include "runtime/interp/wire/wire.h"
 #include "tests/unit/unit.h"
 
-static ig_interp_object *find_no_object(void *user, int64_t number) {
+static ig_interp_object *find_no_object(void *user, int64_t id) {
     (void)user;
-    (void)number;
+    (void)id;
     return NULL;
 }
 

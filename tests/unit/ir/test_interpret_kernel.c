@@ -29,8 +29,8 @@ static void start(kernel_case *k, const char *args, const char *statements) {
     };
 }
 
-static void buffer(kernel_case *k, uint32_t number, void *data, size_t bytes) {
-    k->buffers[number] = (ig_kernel_buffer){ data, (int64_t)bytes, 0 };
+static void buffer(kernel_case *k, uint32_t index, void *data, size_t bytes) {
+    k->buffers[index] = (ig_kernel_buffer){ data, (int64_t)bytes, 0 };
 }
 
 static void finish(kernel_case *k) {

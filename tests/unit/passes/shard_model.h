@@ -74,12 +74,12 @@ static inline void add_pieces(shard_layout *l, const shard_table *t, int64_t fir
     }
 }
 
-static inline shard_layout shard_lay_out(shard_cut type, uint32_t number,
+static inline shard_layout shard_lay_out(shard_cut type, uint32_t index,
                                          int64_t world) {
     shard_layout l = { .count = 0 };
-    const shard_table *t = &shard_tables[number];
+    const shard_table *t = &shard_tables[index];
     int64_t local = world % 2 ? world : world == 8 ? 4 : 2, hosts = world / local;
-    int64_t host = number % hosts * local, first = number % world;
+    int64_t host = index % hosts * local, first = index % world;
     if (type == TABLE_WISE) {
         add_pieces(&l, t, first, 1, 1, world);
     } else if (type == COLUMN_WISE) {
@@ -108,13 +108,13 @@ static inline uint32_t draw(uint32_t *state) {
 static inline void put_numbers(ig_writer *out, const shard_table *t, bool is_whole,
                                bool is_size, uint32_t *state) {
     for (int64_t i = 0; i < t->rows * t->dim; i++) {
-        int32_t number = (int32_t)(draw(state) % 2001) - 1000;
-        number = is_size && number < 0 ? -number : number;
+        int32_t value = (int32_t)(draw(state) % 2001) - 1000;
+        value = is_size && value < 0 ? -value : value;
         ig_put(out, i ? ", " : "[");
         if (is_whole) {
-            ig_put(out, "%d", number);
+            ig_put(out, "%d", value);
         } else {
-            ig_put(out, "%.6g", number / 777.0);
+            ig_put(out, "%.6g", value / 777.0);
         }
     }
     ig_put(out, "]\n");

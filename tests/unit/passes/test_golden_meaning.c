@@ -71,9 +71,9 @@ static void close_modules(meaning *m) {
 /* ---- inputs ---- */
 
 /* What a state begins with, as a session has it too. */
-static void fill_state(meaning *m, const ig_graph *graph, uint32_t number,
+static void fill_state(meaning *m, const ig_graph *graph, uint32_t index,
                        ig_tensor *out) {
-    const ig_weight *weight = ig_module_weight(m->before, graph->states[number]);
+    const ig_weight *weight = ig_module_weight(m->before, graph->states[index]);
     CHECK_OK(ig_tensor_of_data(&weight->data, &m->arena, m->context, out));
 }
 

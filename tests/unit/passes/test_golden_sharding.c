@@ -176,12 +176,12 @@ static const char *plan_text(collection *c) {
 /* The feature's number in the graph. */
 static size_t feature_of(const collection *c, const char *name) {
     const ig_json *tables = list_of(c->json, "tables");
-    size_t number = 0;
+    size_t index = 0;
     for (size_t i = 0; i < ig_json_count(tables); i++) {
         const ig_json *names = list_of(&tables->as.list.items[i], "features");
-        for (size_t k = 0; k < ig_json_count(names); k++, number++) {
+        for (size_t k = 0; k < ig_json_count(names); k++, index++) {
             if (strcmp(ig_json_text(&names->as.list.items[k]), name) == 0) {
-                return number;
+                return index;
             }
         }
     }

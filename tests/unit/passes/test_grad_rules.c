@@ -116,22 +116,22 @@ static double slope_at(grad_check *c, ig_tensor *input, int64_t index) {
     return (above - below) / (2 * step);
 }
 
-static void check_input(grad_check *c, uint32_t number, const ig_tensor *got) {
-    ig_tensor *input = &c->inputs[number];
+static void check_input(grad_check *c, uint32_t index, const ig_tensor *got) {
+    ig_tensor *input = &c->inputs[index];
     CHECK_INT(got->count, input->count);
     for (int64_t i = 0; i < input->count; i++) {
         double want = slope_at(c, input, i), is = ig_tensor_get_f64(got, i);
         CHECK_MSG(fabs(is - want) <= 1e-6 * fmax(1.0, fabs(want)),
                   "%s: input %u [%lld]: the gradient is %.9g, the slope %.9g",
-                  c->row->name, number, (long long)i, is, want);
+                  c->row->name, index, (long long)i, is, want);
     }
 }
 
-static void open_check(grad_check *c, int number) {
+static void open_check(grad_check *c, int index) {
     ig_context_options options = { .size = sizeof options, .cache_folder = "" };
     ig_grad_options how = { .size = sizeof how, .wanted = "*", .has_seed = 1 };
-    c->row = &grad_rows[number];
-    c->state = (uint64_t)number + 1;
+    c->row = &grad_rows[index];
+    c->state = (uint64_t)index + 1;
     c->context = ig_context_create(&options);
     c->forward = read_graph(c);
     c->backward = read_graph(c);

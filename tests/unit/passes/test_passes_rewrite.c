@@ -106,12 +106,12 @@ typedef struct record {
     uint32_t last;
 } record;
 
-static void note_pass(void *user, const char *pass, uint32_t number,
+static void note_pass(void *user, const char *pass, uint32_t index,
                       const ig_module *seen) {
     record *r = (record *)user;
     CHECK_PTR(seen, module);
-    CHECK_INT(number, r->last + 1);
-    r->last = number;
+    CHECK_INT(index, r->last + 1);
+    r->last = index;
     strncat(r->names, pass, sizeof(r->names) - strlen(r->names) - 2);
     strcat(r->names, " ");
 }

@@ -253,7 +253,7 @@ static void *run_rank(void *argument) {
 }
 
 static void run_world(world_run *w, uint32_t world, const training_of *of) {
-    static int number;
+    static int index;
     ig_context_options options = { .size = sizeof options,
                                    .cache_folder = INGOT_BINARY_DIR "/train-cache" };
     ig_import_options import = { .size = sizeof import, .keeps_weights = 1 };
@@ -261,7 +261,7 @@ static void run_world(world_run *w, uint32_t world, const training_of *of) {
     pthread_t threads[RANKS];
     *w = (world_run){ .context = ig_context_create(&options), .world = world };
     ig_arena_init(&w->arena, NULL);
-    snprintf(name, sizeof name, "shm:trainer-%d-%d", (int)getpid(), number++);
+    snprintf(name, sizeof name, "shm:trainer-%d-%d", (int)getpid(), index++);
     ig_status status = ig_import_memory(w->context, text, sizeof text - 1, NULL,
                                         &import, &w->module);
     CHECK_MSG(status == IG_OK, "%s", ig_context_messages(w->context));

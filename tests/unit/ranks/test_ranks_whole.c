@@ -92,9 +92,9 @@ static void teardown(fixture *f) {
 }
 
 /* Values whose sum depends on the order in which they are added. */
-static float value_of(uint32_t number, int64_t i) {
+static float value_of(uint32_t index, int64_t i) {
     static const float first[] = { 1e8f, 1.25f, -1e8f };
-    return i == 1 ? (number == 1 ? NAN : 1) : first[(number + i) % 3];
+    return i == 1 ? (index == 1 ? NAN : 1) : first[(index + i) % 3];
 }
 
 static void run_all(const fixture *f, rank *ranks, uint32_t world, int64_t count) {

@@ -128,10 +128,10 @@ void rt_output_of(rt_case *c, const char *name, uint32_t dtype, uint32_t rank,
 }
 
 uint32_t rt_constant(rt_case *c, const char *name, const void *data, size_t size) {
-    uint32_t number = ig_artifact_constant(&c->w, ig_str_of(name), data, size);
+    uint32_t index = ig_artifact_constant(&c->w, ig_str_of(name), data, size);
     return push_buffer(c, name,
                        (ig_plan_buffer){ .space = IG_SPACE_CONSTANT,
-                                         .index = number,
+                                         .index = index,
                                          .bytes = ig_artifact_int(&c->w, (int64_t)size),
                                          .dtype = IG_F32 });
 }
@@ -199,13 +199,13 @@ uint32_t rt_kernel(rt_case *c, const char *name) {
             return i;
         }
     }
-    uint32_t number = (uint32_t)c->w.kernels.count;
-    CHECK(number < RT_KERNELS);
+    uint32_t index = (uint32_t)c->w.kernels.count;
+    CHECK(index < RT_KERNELS);
     IG_PUSH(c->w.arena, &c->w.kernels, text);
     for (int level = 0; level < RT_LEVELS; level++) {
-        load_kernel(c, name, &c->kernels[level][number]);
+        load_kernel(c, name, &c->kernels[level][index]);
     }
-    return number;
+    return index;
 }
 
 uint32_t rt_launch(rt_case *c, const char *kernel, ig_plan_range operands,

@@ -333,11 +333,11 @@ static size_t draw_fault(uint64_t *state) {
         all += faults[i].share;
     }
     int at = (int)(draw(state) % (uint64_t)all);
-    size_t number = 0;
-    while (at >= faults[number].share) {
-        at -= faults[number++].share;
+    size_t index = 0;
+    while (at >= faults[index].share) {
+        at -= faults[index++].share;
     }
-    return number;
+    return index;
 }
 
 static void check_worker(const worker *w) {

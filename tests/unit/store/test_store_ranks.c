@@ -90,10 +90,10 @@ static int run_rank(rank *r) {
     return is_saved ? 0 : 4;
 }
 
-static pid_t start_rank(int number, int to_other, int from_other) {
+static pid_t start_rank(int index, int to_other, int from_other) {
     pid_t child = fork();
     if (child == 0) {
-        rank r = { number, to_other, from_other, NULL };
+        rank r = { index, to_other, from_other, NULL };
         _exit(run_rank(&r));
     }
     return child;

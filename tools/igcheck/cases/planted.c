@@ -29,9 +29,9 @@ static uint64_t mix_bits(uint64_t x) {
     return x ^ x >> 31;
 }
 
-static uint64_t draw_bits(const planted *p, size_t stream, uint64_t number) {
+static uint64_t draw_bits(const planted *p, size_t stream, uint64_t index) {
     uint64_t key = mix_bits(p->seed + golden * ((uint64_t)stream + 1));
-    return mix_bits(key + golden * (number + 1));
+    return mix_bits(key + golden * (index + 1));
 }
 
 /* The sum of the four pieces of 16 bits, less its mean. */

@@ -135,11 +135,11 @@ static bool check_columns(const sharded_case *c, const ig_argument *want, int64_
 /* The next columns are those of `key`; adds their number to *column. */
 static bool check_key(const sharded_case *c, size_t rank, const char *key,
                       const ig_argument *want, int64_t *column) {
-    size_t number = sharded_output_of(c, key);
+    size_t index = sharded_output_of(c, key);
     char *what = text_of("rank %zu, '%s'", rank, key);
-    const ig_argument *got = &c->ranks[rank].outputs[number];
+    const ig_argument *got = &c->ranks[rank].outputs[index];
     bool is_good = false;
-    if (number == c->output_count) {
+    if (index == c->output_count) {
         verify_fail(c->v, what, "no table has such a feature");
     } else if (got->rank != 2 || got->dims[0] != want->dims[0] ||
                *column + got->dims[1] > want->dims[1] ||

@@ -25,7 +25,7 @@ static size_t table_number(const sharded_case *c, const char *name) {
 /* ---- weights ---- */
 
 /* Tables are @t0, @t1 …: names of files may be anything. */
-static bool put_weight(const sharded_case *c, const char *name, size_t number,
+static bool put_weight(const sharded_case *c, const char *name, size_t index,
                        FILE *to) {
     ig_arguments *owner = NULL;
     char *path = text_of("%s/weights_before_%s.npy", c->folder, name);
@@ -36,7 +36,7 @@ static bool put_weight(const sharded_case *c, const char *name, size_t number,
         verify_fail(c->v, path, "a table [rows, columns] of whole bytes is wanted");
     }
     if (is_good) {
-        fprintf(to, "weight @t%zu : %s[%lld, %lld] = inline(0x", number, w->dtype,
+        fprintf(to, "weight @t%zu : %s[%lld, %lld] = inline(0x", index, w->dtype,
                 (long long)w->dims[0], (long long)w->dims[1]);
         for (size_t i = 0; i < w->size; i++) {
             fprintf(to, "%02x", ((const unsigned char *)w->data)[i]);
@@ -79,12 +79,12 @@ typedef bool feature_fn(const sharded_case *c, const json_t *table, const char *
                         size_t number, FILE *to);
 
 static bool each_feature(const sharded_case *c, feature_fn *put, FILE *to) {
-    size_t i, k, number = 0;
+    size_t i, k, index = 0;
     json_t *table, *feature;
     json_array_foreach(json_object_get(c->json, "tables"), i, table) {
         json_array_foreach(json_object_get(table, "features"), k, feature) {
             const char *name = json_string_value(feature);
-            if (!put(c, table, name ? name : "", number++, to)) {
+            if (!put(c, table, name ? name : "", index++, to)) {
                 return false;
             }
         }
@@ -93,52 +93,52 @@ static bool each_feature(const sharded_case *c, feature_fn *put, FILE *to) {
 }
 
 static bool put_offsets(const sharded_case *c, const json_t *table, const char *feature,
-                        size_t number, FILE *to) {
+                        size_t index, FILE *to) {
     long long key = key_of(c, feature);
     (void)table;
     if (key < 0) {
         return verify_fail(c->v, feature, "rank0.json has no such input key");
     }
-    fprintf(to, "%%o%zu = slice %%off {starts = [%lld], sizes = [%lld]}\n", number,
+    fprintf(to, "%%o%zu = slice %%off {starts = [%lld], sizes = [%lld]}\n", index,
             key * (long long)c->batch, (long long)c->batch + 1);
     return true;
 }
 
 static bool put_operands(const sharded_case *c, const json_t *table,
-                         const char *feature, size_t number, FILE *to) {
+                         const char *feature, size_t index, FILE *to) {
     (void)feature;
-    fprintf(to, "%s@t%zu, %%ids, %%o%zu%s", number ? ", " : "",
-            table_number(c, text_in(table, "name")), number,
+    fprintf(to, "%s@t%zu, %%ids, %%o%zu%s", index ? ", " : "",
+            table_number(c, text_in(table, "name")), index,
             c->input_count > 2 ? ", %weights" : "");
     return true;
 }
 
 static bool put_mask(const sharded_case *c, const json_t *table, const char *feature,
-                     size_t number, FILE *to) {
+                     size_t index, FILE *to) {
     (void)table;
     (void)feature;
-    fprintf(to, "%s%d", number ? ", " : "", c->input_count > 2 ? 5 : 1);
+    fprintf(to, "%s%d", index ? ", " : "", c->input_count > 2 ? 5 : 1);
     return true;
 }
 
 static bool put_pool(const sharded_case *c, const json_t *table, const char *feature,
-                     size_t number, FILE *to) {
+                     size_t index, FILE *to) {
     const char *pool = text_in(table, "pooling");
     bool is_mean = strcmp(pool, "MEAN") == 0;
     (void)feature;
     if (!is_mean && strcmp(pool, "SUM") != 0) {
         return verify_fail(c->v, pool, "pooling is SUM or MEAN");
     }
-    fprintf(to, "%s%s", number ? ", " : "", is_mean ? "mean" : "sum");
+    fprintf(to, "%s%s", index ? ", " : "", is_mean ? "mean" : "sum");
     return true;
 }
 
 static bool put_last(const sharded_case *c, const json_t *table, const char *feature,
-                     size_t number, FILE *to) {
+                     size_t index, FILE *to) {
     (void)c;
     (void)table;
     (void)feature;
-    fprintf(to, "%soffset", number ? ", " : "");
+    fprintf(to, "%soffset", index ? ", " : "");
     return true;
 }
 
@@ -202,7 +202,7 @@ char *sharded_model_text(const sharded_case *c) {
 /* ---- outputs ---- */
 
 size_t sharded_output_of(const sharded_case *c, const char *key) {
-    size_t i, k, number = 0;
+    size_t i, k, index = 0;
     json_t *table, *feature;
     json_array_foreach(json_object_get(c->json, "tables"), i, table) {
         json_array_foreach(json_object_get(table, "features"), k, feature) {
@@ -211,9 +211,9 @@ size_t sharded_output_of(const sharded_case *c, const char *key) {
             bool is_it = name && (strcmp(key, name) == 0 || strcmp(key, both) == 0);
             free(both);
             if (is_it) {
-                return number;
+                return index;
             }
-            number++;
+            index++;
         }
     }
     return c->output_count;
@@ -240,14 +240,14 @@ static bool add_shard(const sharded_case *c, const char *table, const json_t *fr
 
 static bool add_entry(const sharded_case *c, const char *name, const json_t *from,
                       json_t *to) {
-    size_t i, number = table_number(c, name);
+    size_t i, index = table_number(c, name);
     json_t *shard, *shards = need(json_array());
-    char *weight = text_of("t%zu", number);
+    char *weight = text_of("t%zu", index);
     json_t *entry = need(json_pack("{s:s, s:s, s:o}", "name", weight, "sharding_type",
                                    text_in(from, "sharding_type"), "shards", shards));
     bool is_good = json_array_append_new(to, entry) == 0;
     free(weight);
-    if (number == json_array_size(json_object_get(c->json, "tables"))) {
+    if (index == json_array_size(json_object_get(c->json, "tables"))) {
         return verify_fail(c->v, name, "the plan has a table that is not in the list");
     }
     json_array_foreach(json_object_get(from, "shards"), i, shard) {

@@ -470,7 +470,7 @@ static bool check_joined(const ranks_case *c, const char *kind, const char *tabl
 }
 
 /* torch.optim's states of the tables that a rank has parts of, by their numbers. */
-static bool check_local_states(const ranks_case *c, const char *table, size_t number,
+static bool check_local_states(const ranks_case *c, const char *table, size_t index,
                                const tolerance *within) {
     static const char *const kinds[][2] = { { "sum", ".momentum1" },
                                             { "exp_avg", ".momentum1" },
@@ -478,7 +478,7 @@ static bool check_local_states(const ranks_case *c, const char *table, size_t nu
     bool is_good = true;
     for (size_t r = 0; r < c->world; r++) {
         for (size_t k = 0; k < sizeof kinds / sizeof *kinds && is_good; k++) {
-            char *name = text_of("local_state/rank%zu/%zu/%s", r, number, kinds[k][0]);
+            char *name = text_of("local_state/rank%zu/%zu/%s", r, index, kinds[k][0]);
             const ig_argument *want = wanted(c, name);
             is_good = !want || check_whole(c, r, table, kinds[k][1], want, within);
             free(name);

@@ -65,9 +65,9 @@ typedef struct runner {
 } runner;
 
 /* Until the time is over, or Ctrl-C. */
-static int call_session(void *user, size_t number) {
+static int call_session(void *user, size_t index) {
     runner *r = user;
-    (void)number;
+    (void)index;
     r->status = r->session ? ig_session_run_bound(r->session)
                            : ahead_runner_call(&r->ahead);
     if (r->status != IG_OK) {

@@ -53,13 +53,13 @@ typedef struct python_caller {
     message why;
 } python_caller;
 
-static int call_python(void *user, size_t number) {
+static int call_python(void *user, size_t index) {
     python_caller *c = user;
     ig_interp_call how = { .size = sizeof how,
                            .message = c->why.text,
                            .message_size = sizeof c->why.text };
     ig_interp_result *result = NULL;
-    (void)number;
+    (void)index;
     ig_status status = ig_interp_replica_invoke(c->object, &how, NULL, c->arguments,
                                                 &result);
     ig_interp_result_free(result);

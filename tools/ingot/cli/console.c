@@ -203,9 +203,9 @@ int report(ig_status status, const message *why) {
 
 /* Work that does not stop by itself (LLVM in one function, a launch without an end) is
  * left: files get their names when they are whole, so nothing remains of it. */
-static void on_patience_lost(int number) {
+static void on_patience_lost(int signo) {
     static const char text[] = "error: interrupted\n";
-    (void)number;
+    (void)signo;
     streams_remove_temporary();
     (void)!write(STDERR_FILENO, text, sizeof text - 1);
     json_output_cut(130, "interrupted");
@@ -213,21 +213,21 @@ static void on_patience_lost(int number) {
 }
 
 /* A file of the user's own that was mapped became shorter than it was. */
-static void on_cut_file(int number) {
+static void on_cut_file(int signo) {
     static const char text[] =
         "error: a file was cut short while it was read; replace files by renaming\n";
-    (void)number;
+    (void)signo;
     streams_remove_temporary();
     (void)!write(STDERR_FILENO, text, sizeof text - 1);
     json_output_cut(6, "a file was cut short while it was read");
     _exit(6);
 }
 
-static void on_interrupt(int number) {
+static void on_interrupt(int signo) {
     static const struct itimerval patience = { .it_value = { .tv_usec = 400000 } };
     ig_context *context = atomic_load(&interrupted_context);
     if (atomic_fetch_add(&interrupts, 1) > 0) {
-        on_patience_lost(number);
+        on_patience_lost(signo);
     }
     setitimer(ITIMER_REAL, &patience, NULL);
     if (context) { /* else the work is done, and the process about to end */

@@ -39,14 +39,14 @@ static char *table_of(const char *weight) {
 }
 
 /* torch.optim's name for state `number` of a rule; NULL: it has no such rule. */
-static const char *torch_state(const char *rule, int number) {
+static const char *torch_state(const char *rule, int index) {
     static const char *const rules[][3] = { { "sgd", "momentum_buffer", NULL },
                                             { "adagrad", "sum", NULL },
                                             { "adam", "exp_avg", "exp_avg_sq" },
                                             { "adamw", "exp_avg", "exp_avg_sq" } };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        if (strcmp(rules[i][0], rule) == 0 && number >= 1 && number <= 2) {
-            return rules[i][number];
+        if (strcmp(rules[i][0], rule) == 0 && index >= 1 && index <= 2) {
+            return rules[i][index];
         }
     }
     return NULL;
@@ -62,19 +62,19 @@ static void find_rule(const json_t *about, const char *weight, char *out, size_t
 /* The path of the weight or state that the input `name` holds. */
 static char *path_of(const json_t *about, const char *name) {
     char rule[64];
-    int number;
-    const char *mark = state_mark(name, &number);
+    int index;
+    const char *mark = state_mark(name, &index);
     if (!mark) {
         return text_of("model/%s", name);
     }
     char *weight = text_of("%.*s", (int)(mark - name), name);
     char *table = table_of(weight);
     find_rule(about, weight, rule, sizeof rule);
-    const char *torch = torch_state(rule, number);
+    const char *torch = torch_state(rule, index);
     char *path = table
-                     ? text_of("optim/state/%s/%s%s%d", weight, table, momentum, number)
+                     ? text_of("optim/state/%s/%s%s%d", weight, table, momentum, index)
                  : torch ? text_of("optim/state/%s/%s", weight, torch)
-                         : text_of("optim/state/%s/momentum%d", weight, number);
+                         : text_of("optim/state/%s/momentum%d", weight, index);
     free(weight);
     free(table);
     return path;
@@ -261,15 +261,15 @@ static const ig_argument *find_tensor(const ig_arguments *all, const char *name)
 
 /* A state by all the names that torch and TorchRec have for it. */
 static const ig_argument *find_state(const ig_arguments *all, const char *weight,
-                                     int number) {
+                                     int index) {
     static const char *const first[] = { "momentum1", "momentum_buffer", "sum",
                                          "exp_avg" };
     static const char *const second[] = { "momentum2", "exp_avg_sq" };
     static const char *const third[] = { "momentum3" };
-    const char *const *kinds = number == 1 ? first : number == 2 ? second : third;
-    size_t count = number == 1   ? sizeof first / sizeof *first
-                   : number == 2 ? sizeof second / sizeof *second
-                                 : 1;
+    const char *const *kinds = index == 1 ? first : index == 2 ? second : third;
+    size_t count = index == 1   ? sizeof first / sizeof *first
+                   : index == 2 ? sizeof second / sizeof *second
+                                : 1;
     char *table = table_of(weight);
     const ig_argument *found = NULL;
     for (size_t i = 0; i < 2 * count && !found; i++) {
@@ -284,13 +284,13 @@ static const ig_argument *find_state(const ig_arguments *all, const char *weight
 }
 
 static const ig_argument *find_value(const ig_arguments *all, const char *name) {
-    int number;
-    const char *mark = state_mark(name, &number);
+    int index;
+    const char *mark = state_mark(name, &index);
     if (!mark) {
         return find_tensor(all, name);
     }
     char *weight = text_of("%.*s", (int)(mark - name), name);
-    const ig_argument *found = find_state(all, weight, number);
+    const ig_argument *found = find_state(all, weight, index);
     free(weight);
     return found;
 }

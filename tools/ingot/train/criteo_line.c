@@ -45,45 +45,45 @@ static bool read_category(const char *text, size_t size, uint64_t *out) {
     return size > 0 && size <= 16;
 }
 
-static const char *take_field(size_t number, const char *text, size_t size,
+static const char *take_field(size_t index, const char *text, size_t size,
                               const int64_t *rows, criteo_row *out) {
     int64_t count = 0;
     uint64_t category = 0;
-    if (number == 0) {
+    if (index == 0) {
         out->label = (float)(size == 1 && text[0] == '1');
         return size == 1 && (text[0] == '0' || text[0] == '1')
                    ? NULL
                    : "the label is not 0 or 1";
     }
-    if (number <= CRITEO_COUNTS) {
+    if (index <= CRITEO_COUNTS) {
         bool is_good = size == 0 || read_count(text, size, &count);
-        out->dense[number - 1] = count > 0 ? (float)log1p((double)count) : 0;
+        out->dense[index - 1] = count > 0 ? (float)log1p((double)count) : 0;
         return is_good ? NULL : "a count is no whole number";
     }
-    number -= 1 + CRITEO_COUNTS;
+    index -= 1 + CRITEO_COUNTS;
     bool is_good = size == 0 || read_category(text, size, &category);
-    out->ids[number] = (int64_t)(category % (uint64_t)rows[number]);
+    out->ids[index] = (int64_t)(category % (uint64_t)rows[index]);
     return is_good ? NULL : "a category is no hexadecimal number";
 }
 
 const char *criteo_parse(const char *line, size_t size, const int64_t *rows,
                          criteo_row *out) {
-    size_t number = 0, begin = 0;
+    size_t index = 0, begin = 0;
     size -= size > 0 && line[size - 1] == '\r';
     for (size_t at = 0; at <= size; at++) {
         if (at < size && line[at] != '\t') {
             continue;
         }
-        const char *fault = number < FIELDS ? take_field(number, line + begin,
-                                                         at - begin, rows, out)
-                                            : "it has more than 40 fields";
+        const char *fault = index < FIELDS
+                                ? take_field(index, line + begin, at - begin, rows, out)
+                                : "it has more than 40 fields";
         if (fault) {
             return fault;
         }
-        number++;
+        index++;
         begin = at + 1;
     }
-    return number == FIELDS ? NULL : "it has fewer than 40 fields";
+    return index == FIELDS ? NULL : "it has fewer than 40 fields";
 }
 
 bool criteo_read_rows(const char *text, int64_t *out_rows) {

@@ -30,12 +30,12 @@ static double y_of(const curve *c, double loss) {
 
 static double mean_at(const curve *c, size_t step) {
     double sum = 0;
-    size_t number = 0;
+    size_t index = 0;
     for (size_t i = step + 1 > WINDOW ? step + 1 - WINDOW : 0; i <= step; i++) {
-        number += isfinite(c->losses[i]) != 0;
+        index += isfinite(c->losses[i]) != 0;
         sum += isfinite(c->losses[i]) ? c->losses[i] : 0;
     }
-    return number > 0 ? sum / (double)number : NAN;
+    return index > 0 ? sum / (double)index : NAN;
 }
 
 static void put_line(const curve *c, const char *colour, bool is_mean) {

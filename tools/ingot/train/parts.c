@@ -78,14 +78,14 @@ static bool is_of_rows(const char *optimizer, int kind) {
 
 /* ---- the parts of a table ---- */
 
-static part part_of(const json_t *about, const json_t *table, size_t number, int kind) {
+static part part_of(const json_t *about, const json_t *table, size_t index, int kind) {
     const json_t *parts = json_object_get(table, "parts");
-    const json_t *own = json_array_get(parts, number);
+    const json_t *own = json_array_get(parts, index);
     part p = { .table = text_in(table, "name"),
                .kind = kind,
                .rows = number_in(table, "rows"),
                .dim = number_in(table, "dim"),
-               .number = (int64_t)number,
+               .number = (int64_t)index,
                .count = (int64_t)json_array_size(parts),
                .column = number_in(own, "column"),
                .columns = number_in(own, "columns"),

@@ -34,7 +34,7 @@ static const ig_stored_table *find_table(const stored_rows *s, const char *name)
 
 /* The rows of a table are an input of the step, which a pattern does not fit: each gets
  * the table's optimizer.  A pattern that fitted tables alone goes. */
-static void split_optimizer(stored_rows *s, const json_t *about, size_t number,
+static void split_optimizer(stored_rows *s, const json_t *about, size_t index,
                             const char *text) {
     size_t i;
     json_t *trained;
@@ -42,7 +42,7 @@ static void split_optimizer(stored_rows *s, const json_t *about, size_t number,
     json_array_foreach(json_object_get(about, "trained"), i, trained) {
         const char *name = json_string_value(json_object_get(trained, "name"));
         json_t *own = json_object_get(trained, "optimizer");
-        bool is_its = json_integer_value(own) == (json_int_t)number;
+        bool is_its = json_integer_value(own) == (json_int_t)index;
         if (is_its && find_table(s, name)) {
             add_optimizer(s, text_of("%s.rows%s", name, strchr(text, '=')));
         }

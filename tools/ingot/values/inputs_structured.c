@@ -223,12 +223,12 @@ ig_status structured_model_open(const settings *given, ig_context *context,
     if (status != IG_OK) {
         return status;
     }
-    size_t count = out_arguments->count, number = 0;
+    size_t count = out_arguments->count, index = 0;
     char **texts = need(calloc(count + 1, sizeof *texts));
     ig_import_options how = import_options(given);
     for (size_t i = 0; i < count; i++) {
         const structured *item = &out_arguments->items[i];
-        char *tree = structured_statement(item, NULL, &number);
+        char *tree = structured_statement(item, NULL, &index);
         texts[i] = item->name ? text_of("%s=%s", item->name, tree)
                               : text_of("%zu=%s", i, tree);
         free(tree);

@@ -175,10 +175,10 @@ static void put_value(statement *s, const structured *value) {
 }
 
 char *structured_statement(const structured *value, const char *symbols,
-                           size_t *number) {
-    statement s = { .symbols = symbols, .number = *number };
+                           size_t *index) {
+    statement s = { .symbols = symbols, .number = *index };
     put_text(&s, "");
     put_value(&s, value);
-    *number = s.number;
+    *index = s.number;
     return s.text;
 }

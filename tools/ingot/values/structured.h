@@ -30,8 +30,7 @@ structured *structured_add(structured *to, ig_tree_kind kind, const char *name);
 const ig_argument *structured_tensor(const structured *value);
 /* The tree as ig_import_options takes it: "kjt(keys=["a"], values=i64[7], …)".  With
  * `symbols`, extents are names that begin so, "x0_d1"; `*number` counts tensors. */
-char *structured_statement(const structured *value, const char *symbols,
-                           size_t *number);
+char *structured_statement(const structured *value, const char *symbols, size_t *index);
 
 /* ---- from JSON (structured_json.c) ---- */
 

@@ -85,7 +85,7 @@ static void signature_of(const verification *v, const structured_call *set,
                          signature *out) {
     const char *symbols = verify_is_form(v, "dynamic") ? "x" : NULL;
     const char *method = json_string_value(json_object_get(set->json, "method"));
-    size_t number = 0;
+    size_t index = 0;
     bool folds = verify_is_form(v, "constant");
     *out = (signature){ .entry = method,
                         .key = text_of("%s %s\n", method ? method : "",
@@ -93,12 +93,12 @@ static void signature_of(const verification *v, const structured_call *set,
     size_t count = takes_statements(v, v->test.model) ? set->arguments.count : 0;
     for (size_t i = 0; i < count; i++) {
         const structured *item = &set->arguments.items[i];
-        char *tree = structured_statement(item, symbols, &number);
+        char *tree = structured_statement(item, symbols, &index);
         put_statement(out, item->name ? text_of("%s=%s", item->name, tree)
                                       : text_of("%zu=%s", i, tree));
         free(tree);
     }
-    for (size_t i = 0; i < number && folds; i++) {
+    for (size_t i = 0; i < index && folds; i++) {
         char *file = data_file(set->folder, "input", i);
         names_add(&out->constants, text_of("%zu", i));
         names_add(&out->files, file ? file : text_of("input_%zu", i));

@@ -494,7 +494,7 @@ static outcome verify_case(verification *v, const char *folder) {
 
 /* ---- telling ---- */
 
-static void print_outcome(const verification *v, outcome result, size_t number) {
+static void print_outcome(const verification *v, outcome result, size_t index) {
     static const char *const names_of[] = { "pass", "FAIL", "skip" };
     if (!v->given->json) {
         printf("%s %s", names_of[result], v->test.name);
@@ -509,7 +509,7 @@ static void print_outcome(const verification *v, outcome result, size_t number) 
         return;
     }
     static const char *const words_of[] = { "passed", "failed", "skipped" };
-    fputs(number ? ",\n  {\"case\": " : "\n  {\"case\": ", stdout);
+    fputs(index ? ",\n  {\"case\": " : "\n  {\"case\": ", stdout);
     put_json_text(stdout, v->test.name);
     printf(", \"result\": \"%s\", \"data_sets\": %zu, \"compiled\": %zu",
            words_of[result], v->test.sets.count, v->compiled);
@@ -528,7 +528,7 @@ static void print_outcome(const verification *v, outcome result, size_t number) 
 }
 
 static outcome run_case(const settings *given, const case_kind *kinds,
-                        const char *folder, size_t number, int *out_exit) {
+                        const char *folder, size_t index, int *out_exit) {
     message errors = { "" };
     ig_context *context = context_open(given, &errors, out_exit);
     if (!context) {
@@ -543,7 +543,7 @@ static outcome run_case(const settings *given, const case_kind *kinds,
         *out_exit = 130;
         result = INTERRUPTED;
     } else {
-        print_outcome(&v, result, number);
+        print_outcome(&v, result, index);
     }
     test_case_close(&v.test);
     return result;

@@ -31,8 +31,8 @@ call_status call_status_of_run(ig_status status) {
         [IG_LIMIT] = CALL_FULL,
         [IG_CANCELLED] = CALL_LATE, /* nothing else cancels a run here */
     };
-    size_t number = (size_t)status;
-    return number < sizeof of / sizeof *of && (number == IG_OK || of[number])
-               ? of[number]
+    size_t index = (size_t)status;
+    return index < sizeof of / sizeof *of && (index == IG_OK || of[index])
+               ? of[index]
                : CALL_INTERNAL;
 }

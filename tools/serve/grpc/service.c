@@ -45,10 +45,10 @@ static void finish_infer(request *done) {
 
 /* Copies a text of less than 128 bytes, field `number`, that `*at` begins with; "":
  * something else stands there. */
-static const uint8_t *peek_text(const uint8_t *at, const uint8_t *end, int number,
+static const uint8_t *peek_text(const uint8_t *at, const uint8_t *end, int id,
                                 char to[128]) {
     enum { TEXT = 2, HEAD = 2 };
-    bool is_there = end - at >= HEAD && at[0] == (number << 3 | TEXT) && at[1] < 128 &&
+    bool is_there = end - at >= HEAD && at[0] == (id << 3 | TEXT) && at[1] < 128 &&
                     at[1] <= end - at - HEAD;
     size_t size = is_there ? at[1] : 0;
     memcpy(to, at + (is_there ? HEAD : 0), size);

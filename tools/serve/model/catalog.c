@@ -27,7 +27,7 @@ served *catalog_find(const catalog *in, const char *name, const char *version,
                      call_status *out_status, char words[WORDS]) {
     size_t count, first = catalog_rows_of(in, name, &count);
     char *end = NULL;
-    int64_t number = *version ? strtoll(version, &end, 10) : 0;
+    int64_t id = *version ? strtoll(version, &end, 10) : 0;
     if (end && *end) {
         *out_status = CALL_INVALID;
         snprintf(words, WORDS, "'%.100s' is no version of a model: it is a number",
@@ -38,7 +38,7 @@ served *catalog_find(const catalog *in, const char *name, const char *version,
     served *beside = NULL; /* a version that is there to be compared */
     for (size_t i = first; i < first + count; i++) {
         const catalog_row *row = &in->rows[i];
-        if (*version && row->version != number) {
+        if (*version && row->version != id) {
             continue;
         }
         if (row->is_ready && (*version || row->served->config.shadow != row->version)) {

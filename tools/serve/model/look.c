@@ -88,8 +88,8 @@ static int compare_models(const void *a, const void *b) {
 static int64_t read_version(const char *name) {
     char *end;
     errno = 0;
-    long long number = strtoll(name, &end, 10);
-    return *name >= '1' && *name <= '9' && !*end && !errno ? number : 0;
+    long long version = strtoll(name, &end, 10);
+    return *name >= '1' && *name <= '9' && !*end && !errno ? version : 0;
 }
 
 static void find_file(const char *folder, const char *wanted, found_version *out) {
@@ -145,12 +145,12 @@ static void read_model_folder(const char *folder, const char *name, found_list *
         read_config_file(folder, model, &config);
         char *file = name_file(folder, model, &script);
         for (struct dirent *entry; at && (entry = readdir(at));) {
-            int64_t number = read_version(entry->d_name);
-            found_version *version = number ? grow_list(&model->versions, &model->count,
-                                                        sizeof *version)
-                                            : NULL;
+            int64_t value = read_version(entry->d_name);
+            found_version *version = value ? grow_list(&model->versions, &model->count,
+                                                       sizeof *version)
+                                           : NULL;
             if (version) {
-                *version = (found_version){ .number = number,
+                *version = (found_version){ .number = value,
                                             .config = config,
                                             .script = script };
                 find_file(folder, file, version);

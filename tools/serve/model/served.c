@@ -270,7 +270,7 @@ static void settle_batch(served *of) {
     of->max_batch_size = max;
 }
 
-served *served_open(const char *name, int64_t number, const char *path,
+served *served_open(const char *name, int64_t version, const char *path,
                     model_config *config, const run_options *how, char words[WORDS]) {
     served *of = calloc(1, sizeof *of);
     if (!of) {
@@ -280,7 +280,7 @@ served *served_open(const char *name, int64_t number, const char *path,
     }
     of->config = *config;
     *config = (model_config){ 0 };
-    of->number = number;
+    of->number = version;
     of->loop_count = how->loop_count;
     of->name = strdup(name);
     of->platform = "ingot";
@@ -294,7 +294,7 @@ served *served_open(const char *name, int64_t number, const char *path,
     }
     settle_batch(of);
     /* A shadow opens a session a run, and each would begin to write calls down. */
-    if (of->config.shadow && of->config.shadow != number && !getenv("INGOT_CAPTURE")) {
+    if (of->config.shadow && of->config.shadow != version && !getenv("INGOT_CAPTURE")) {
         of->shadow = shadow_open();
     }
     return of;

@@ -44,7 +44,7 @@ typedef struct served {
 
 /* Opens the artifact at `path`, which the server owns.  Takes `config` over in any
  * case.  NULL: the words say why. */
-served *served_open(const char *name, int64_t number, const char *path,
+served *served_open(const char *name, int64_t version, const char *path,
                     model_config *config, const run_options *how, char words[WORDS]);
 void served_close(served *of);
 /* Do clients get the results of a run?  Else a script or another model has them

@@ -4,17 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int order_of(const slot *a, const char *name, int64_t number) {
+static int order_of(const slot *a, const char *name, int64_t version) {
     int order = strcmp(a->name, name);
-    return order ? order : (a->number < number) - (a->number > number);
+    return order ? order : (a->number < version) - (a->number > version);
 }
 
-slot *slots_need(slot_list *in, const char *name, int64_t number) {
+slot *slots_need(slot_list *in, const char *name, int64_t version) {
     size_t at = 0;
-    while (at < in->count && order_of(&in->items[at], name, number) < 0) {
+    while (at < in->count && order_of(&in->items[at], name, version) < 0) {
         at++;
     }
-    if (at < in->count && order_of(&in->items[at], name, number) == 0) {
+    if (at < in->count && order_of(&in->items[at], name, version) == 0) {
         return &in->items[at];
     }
     slot *grown = realloc(in->items, (in->count + 1) * sizeof *grown);
@@ -28,7 +28,7 @@ slot *slots_need(slot_list *in, const char *name, int64_t number) {
     }
     memmove(grown + at + 1, grown + at, (in->count - at) * sizeof *grown);
     in->count++;
-    grown[at] = (slot){ .name = copy, .number = number };
+    grown[at] = (slot){ .name = copy, .number = version };
     return &grown[at];
 }
 

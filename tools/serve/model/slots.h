@@ -23,7 +23,7 @@ typedef struct slot_list {
 
 /* The slot of a version, made where there is none; NULL: memory ran out.  Moves
  * others. */
-slot *slots_need(slot_list *in, const char *name, int64_t number);
+slot *slots_need(slot_list *in, const char *name, int64_t version);
 /* Takes a slot off; its old program is handed out, or NULL. */
 served *slots_remove(slot_list *in, size_t index);
 /* A catalog of them all; NULL: memory ran out. */

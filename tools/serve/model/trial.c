@@ -155,10 +155,10 @@ static bool keep_outputs(trial *t, ig_view *outputs) {
     return true;
 }
 
-static bool run_drawn(trial *t, const ig_view *inputs, size_t number) {
+static bool run_drawn(trial *t, const ig_view *inputs, size_t index) {
     ig_view *outputs = pool_take_array(&t->memory, t->of->output_count + 1,
                                        sizeof *outputs);
-    t->outputs[number] = outputs;
+    t->outputs[index] = outputs;
     if (!outputs) {
         return false;
     }

@@ -11,16 +11,16 @@ static const ig_dtype_code numbers[] = { 0,      IG_F16, IG_F32,  IG_F64, IG_I8,
                                          IG_U32, IG_U64, IG_BOOL8 };
 enum { COUNT = sizeof numbers / sizeof *numbers };
 
-ig_dtype_code dtype_of_number(int number) {
-    return number > 0 && number < COUNT ? numbers[number] : (ig_dtype_code)0;
+ig_dtype_code dtype_of_number(int code) {
+    return code > 0 && code < COUNT ? numbers[code] : (ig_dtype_code)0;
 }
 
 int dtype_number(ig_dtype_code dtype) {
-    int number = COUNT - 1;
-    while (number > 0 && numbers[number] != dtype) {
-        number--;
+    int code = COUNT - 1;
+    while (code > 0 && numbers[code] != dtype) {
+        code--;
     }
-    return number;
+    return code;
 }
 
 static double half_value(uint16_t bits) {
@@ -38,9 +38,9 @@ static double half_value(uint16_t bits) {
         return (double)value;                                                    \
     }
 
-double dtype_element(int number, const void *data, size_t index) {
+double dtype_element(int code, const void *data, size_t index) {
     uint16_t half;
-    switch ((int)dtype_of_number(number)) {
+    switch ((int)dtype_of_number(code)) {
     case IG_F16:
         memcpy(&half, (const char *)data + index * sizeof half, sizeof half);
         return half_value(half);

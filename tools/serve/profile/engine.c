@@ -285,13 +285,13 @@ static bool run_repeatedly(const loaded *of, const json_t *what, bytes *times) {
 static bool describe_outputs(bytes *text, const ig_view *outputs, size_t count) {
     put_text(text, ", \"outputs\": [");
     for (size_t i = 0; i < count; i++) {
-        int number = dtype_number((ig_dtype_code)outputs[i].dtype);
-        if (!number) {
+        int code = dtype_number((ig_dtype_code)outputs[i].dtype);
+        if (!code) {
             return refuse("output %zu is of a type that the protocol has no number for",
                           i);
         }
         put_format(text, "%s{\"dtype\": %d, \"size\": %lld, \"shape\": [",
-                   i ? ", " : "", number, (long long)ig_view_bytes(&outputs[i]));
+                   i ? ", " : "", code, (long long)ig_view_bytes(&outputs[i]));
         for (uint32_t k = 0; k < outputs[i].rank; k++) {
             put_format(text, "%s%lld", k ? ", " : "", (long long)outputs[i].dims[k]);
         }
