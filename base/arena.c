@@ -133,7 +133,7 @@ static ig_arena_block *create_block(ig_arena *arena, size_t payload) {
         return NULL;
     }
     block->size = size;
-    block->arena = arena->number;
+    block->arena = arena->id;
     block->reserved = 0;
     enter_live(block, arena->budget);
     IG_POISON(block + 1, payload);
@@ -194,7 +194,7 @@ static void *alloc_slow(ig_arena *arena, size_t rounded) {
 /* ---- the interface ---- */
 
 void ig_arena_init(ig_arena *arena, ig_budget *budget) {
-    *arena = (ig_arena){ .budget = budget, .number = budget ? ++budget->arenas : 0 };
+    *arena = (ig_arena){ .budget = budget, .id = budget ? ++budget->arenas : 0 };
 }
 
 void ig_arena_fini(ig_arena *arena) {
@@ -203,7 +203,7 @@ void ig_arena_fini(ig_arena *arena) {
         free_block(block, arena->budget);
         block = next;
     }
-    *arena = (ig_arena){ .budget = arena->budget, .number = arena->number };
+    *arena = (ig_arena){ .budget = arena->budget, .id = arena->id };
 }
 
 void *ig_arena_try_alloc(ig_arena *arena, size_t size) {

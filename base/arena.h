@@ -43,7 +43,7 @@ typedef struct ig_arena {
     ig_budget *budget; /* may be NULL: unlimited, aborts when malloc fails */
     ig_arena_block *blocks;
     char *next, *end;
-    uint64_t number; /* counts the arenas of its budget */
+    uint64_t id; /* counts the arenas of its budget */
 } ig_arena;
 
 void ig_arena_init(ig_arena *arena, ig_budget *budget);

@@ -166,12 +166,12 @@ static void add_location(cut_text *text, const ig_location *where) {
         add_words(text, where->graph);
         add_words(text, "': ");
     }
-    if (!where->number && !where->node && !where->op) {
+    if (!where->node_id && !where->node && !where->op) {
         return;
     }
     add_words(text, "node");
-    if (where->number) {
-        add_number(text, " %u", where->number);
+    if (where->node_id) {
+        add_number(text, " %u", where->node_id);
     }
     if (where->node) {
         add_words(text, " '");

@@ -18,7 +18,7 @@ typedef struct ig_location {
     const char *node;  /* node name */
     const char *op;    /* operator, as the user knows it */
     const char *scope; /* module that it is of: "layers.0.attention"; not in messages */
-    uint32_t number;   /* 1 + index of the node in its graph; 0 is unknown */
+    uint32_t node_id;  /* 1 + index of the node in its graph; 0 is unknown */
     uint32_t line, column; /* text formats; 1-based */
 } ig_location;
 

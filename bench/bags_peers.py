@@ -77,8 +77,8 @@ class OrtEngine:
         binding.bind_output("y", "cpu", 0, "float32", out.shape, out.ctypes.data)
         return binding
 
-    def run(self, number):
-        self.session.run_with_iobinding(self.bindings[number])
+    def run(self, index):
+        self.session.run_with_iobinding(self.bindings[index])
 
     def output(self):
         return self.out
@@ -106,8 +106,8 @@ class TorchEngine:
         for call in self.calls if not self.is_rowwise else []:
             call[2:] = [weights.to(self.table.dtype) for weights in call[2:]]
 
-    def run(self, number):
-        ids, offsets, *weights = self.calls[number]
+    def run(self, index):
+        ids, offsets, *weights = self.calls[index]
         weights = weights[0] if weights else None
         with self.torch.inference_mode():
             if self.is_rowwise:

@@ -83,12 +83,12 @@ def set_count(model, batch, cache_bytes):
 
 def check_agreement(engines, sets):
     """Stops when two engines give different scores."""
-    for number in range(min(sets, 4)):
+    for index in range(min(sets, 4)):
         for engine in engines:
-            engine.run(number)
-        want = np.array(engines[-1].output(number))
+            engine.run(index)
+        want = np.array(engines[-1].output(index))
         for engine in engines[:-1]:
-            got = engine.output(number)
+            got = engine.output(index)
             if not np.allclose(got, want, **TOLERANCE):
                 worst = np.abs(got - want).max()
                 sys.exit(

@@ -73,8 +73,8 @@ class IngotEngine:
         self.out = np.zeros((batch, self.columns), "f4")
         self.bindings = [Binding(arrays, [self.out]) for arrays in sets]
 
-    def run(self, number):
-        self.session.run(self.bindings[number])
+    def run(self, index):
+        self.session.run(self.bindings[index])
 
     def output(self):
         return self.out
@@ -94,12 +94,12 @@ class TorchEngine:
         from torchrec_models import torch_arguments
 
         self.calls = [torch_arguments(self.archive, arrays) for arrays in sets]
-        for number in range(WARM_RUNS):
-            self.run(number % len(sets))
+        for index in range(WARM_RUNS):
+            self.run(index % len(sets))
 
-    def run(self, number):
+    def run(self, index):
         with self.torch.inference_mode():
-            self.result = self.module(*self.calls[number])
+            self.result = self.module(*self.calls[index])
 
     def output(self):
         return self.result.numpy()

@@ -23,7 +23,7 @@ import measure
 from engines import IngotEngine, OrtEngine
 from models import cache_folder
 
-VOCABULARY, PLACES, WIDTH, HEADS, INNER, LAYERS = 30522, 512, 384, 12, 1536, 6
+VOCABULARY, POSITIONS, WIDTH, HEADS, INNER, LAYERS = 30522, 512, 384, 12, 1536, 6
 SETS = 4
 
 Source = collections.namedtuple("Source", "path model load")
@@ -64,12 +64,12 @@ def build_module():
         def __init__(self):
             super().__init__()
             self.words = nn.Embedding(VOCABULARY, WIDTH)
-            self.places = nn.Embedding(PLACES, WIDTH)
+            self.positions = nn.Embedding(POSITIONS, WIDTH)
             self.norm = nn.LayerNorm(WIDTH)
             self.layers = nn.ModuleList(Layer() for _ in range(LAYERS))
 
         def forward(self, ids, mask):
-            x = self.words(ids) + self.places(torch.arange(ids.shape[1]))
+            x = self.words(ids) + self.positions(torch.arange(ids.shape[1]))
             x, m = self.norm(x), mask.to(torch.float32)
             bias = (1 - m[:, None, None, :]) * torch.finfo(torch.float32).min
             for layer in self.layers:

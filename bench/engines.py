@@ -50,11 +50,11 @@ class IngotEngine:
         self.outputs = [output_arrays(self.source, len(s[0])) for s in sets]
         self.bindings = [Binding(s, out) for s, out in zip(sets, self.outputs)]
 
-    def run(self, number):
-        self.session.run(self.bindings[number])
+    def run(self, index):
+        self.session.run(self.bindings[index])
 
-    def output(self, number):
-        return self.outputs[number][0]
+    def output(self, index):
+        return self.outputs[index][0]
 
     def close(self):
         self.session.close()
@@ -128,11 +128,11 @@ class OrtEngine:
             )
         return binding
 
-    def run(self, number):
-        self.session.run_with_iobinding(self.bindings[number])
+    def run(self, index):
+        self.session.run_with_iobinding(self.bindings[index])
 
-    def output(self, number):
-        return self.outputs[number][0]
+    def output(self, index):
+        return self.outputs[index][0]
 
     def close(self):
         self.bindings = self.session = None
@@ -164,11 +164,11 @@ class OpenVinoEngine:
                 request.set_input_tensor(i, openvino.Tensor(array, shared_memory=True))
             self.requests.append(request)
 
-    def run(self, number):
-        self.requests[number].infer()
+    def run(self, index):
+        self.requests[index].infer()
 
-    def output(self, number):
-        return np.array(self.requests[number].get_output_tensor(0).data)
+    def output(self, index):
+        return np.array(self.requests[index].get_output_tensor(0).data)
 
     def close(self):
         self.requests = self.compiled = None
@@ -237,12 +237,12 @@ class TorchEngine:
             function(*arrays)
         return time.perf_counter() - start
 
-    def run(self, number):
+    def run(self, index):
         with self.torch.inference_mode():
-            self.results[number] = self.function(*self.sets[number])
+            self.results[index] = self.function(*self.sets[index])
 
-    def output(self, number):
-        return self.results[number].numpy()
+    def output(self, index):
+        return self.results[index].numpy()
 
     def close(self):
         self.function = self.sets = self.results = None

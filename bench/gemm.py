@@ -158,8 +158,8 @@ class OrtEngine:
         binding.bind_output("y", "cpu", 0, y.dtype, y.shape, y.ctypes.data)
         return binding
 
-    def run(self, number):
-        self.session.run_with_iobinding(self.bindings[number])
+    def run(self, index):
+        self.session.run_with_iobinding(self.bindings[index])
 
 
 def open_engines(layer, threads, options):

@@ -131,8 +131,8 @@ class OneDnnEngine:
     def prepare(self, sets):
         self.sets = [self.torch.from_numpy(arrays[0]) for arrays in sets]
 
-    def run(self, number):
-        x = self.sets[number]
+    def run(self, index):
+        x = self.sets[index]
         with self.torch.inference_mode():
             for layer, w, scales, zeros, bias in self.layers:
                 post = "none" if layer is self.layers[-1][0] else "relu"
@@ -141,7 +141,7 @@ class OneDnnEngine:
                     float(layer.y_scale), layer.y_zero, self.torch.uint8, post, [], "")
         self.result = x
 
-    def output(self, number):
+    def output(self, index):
         return self.result.numpy()
 
     def close(self):

@@ -124,12 +124,12 @@ def measure_rounds(engines, sets, threads, resident_bytes, plan=None):
     count = {e.name: runs_a_turn(e, sets, plan[1]) for e in engines}
     highest = max(count.values())
     order, rounds = list(engines), []
-    for number in range(plan[0]):
+    for index in range(plan[0]):
         random.shuffle(order)
         time.sleep(SETTLE_SECONDS if threads == 1 else SETTLE_SECONDS_OF_MANY)
         values = calibrate(threads, resident_bytes)
         for engine in order:
-            first = number * highest
+            first = index * highest
             values[engine.name] = one_turn(
                 engine, first, count[engine.name], sets, threads
             )

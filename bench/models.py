@@ -231,11 +231,11 @@ class GraphWriter:
         case = Case(form, self.g.opset, "sum", *[False] * 4, "", frozenset())
         dynamo = DynamoWriter(self.proto, self.g, case)
         pooled = []
-        for number, rows in enumerate(self.model.rows):
-            ids = self.g.input(f"ids_{number}", "int64", [f"nnz_{number}"])
-            starts = self.g.input(f"bagstart_{number}", "int64", ["batch"])
-            values = (self.table(number), ids, starts, None)
-            bag = Bag(number, *values, rows, self.model.facts.dim)
+        for index, rows in enumerate(self.model.rows):
+            ids = self.g.input(f"ids_{index}", "int64", [f"nnz_{index}"])
+            starts = self.g.input(f"bagstart_{index}", "int64", ["batch"])
+            values = (self.table(index), ids, starts, None)
+            bag = Bag(index, *values, rows, self.model.facts.dim)
             if form == "dynamo":
                 pooled.append(dynamo.write(self.g, bag))
             else:

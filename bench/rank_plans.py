@@ -183,8 +183,8 @@ def compare_plans(folder, world, given):
     plans = plans_of(world)
     plans["the planner's"] = shard(folder, world, given.batch)
     names, predicted, work, paths = list(plans), [], [], []
-    for number, name in enumerate(names):
-        path = folder / f"plan{world}-{number}.json"
+    for index, name in enumerate(names):
+        path = folder / f"plan{world}-{index}.json"
         path.write_text(json.dumps(plans[name]))
         rated = shard(folder, world, given.batch, "--plan", path)
         predicted.append(rated["critical_path"])

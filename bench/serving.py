@@ -100,13 +100,13 @@ def main():
     results = []
     with tempfile.TemporaryDirectory() as folder:
         models = pathlib.Path(folder)
-        places = [(p.stem if p.stem != "model" else p.parent.name, p) for p in paths]
+        entries = [(p.stem if p.stem != "model" else p.parent.name, p) for p in paths]
         for name, text in (("slow", SLOW), ("full", RELU)):
             (models / f"{name}.ig").write_text(text)
             subprocess.run([BUILD / "ingot", "compile", models / f"{name}.ig", "-q", "-o",
                             models / f"{name}.ingot"], check=True)
-        places = places or [("slow", models / "slow.ingot")]
-        for name, path in places + [("full", models / "full.ingot")]:
+        entries = entries or [("slow", models / "slow.ingot")]
+        for name, path in entries + [("full", models / "full.ingot")]:
             target = models / "served" / name / "1" / f"model{path.suffix}"
             target.parent.mkdir(parents=True)
             target.write_bytes(path.read_bytes())
@@ -116,10 +116,10 @@ def main():
             [BUILD / "ingot-serve", models / "served", "--http-port", "0", "--grpc-port", "-1",
              "--loops", "1", "--quiet"], stdout=subprocess.PIPE, text=True)
         address = process.stdout.readline().strip()
-        while subprocess.run([BUILD / "ingot", "load", address, places[-1][0], "--duration",
+        while subprocess.run([BUILD / "ingot", "load", address, entries[-1][0], "--duration",
                               "0.01"], capture_output=True, check=False).returncode:
             pass
-        for name, _ in places:
+        for name, _ in entries:
             is_slow = name == "slow"
             results.append(measure(process, address, name, 400 if is_slow else 50,
                                    8 if is_slow else 64))

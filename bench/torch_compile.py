@@ -133,8 +133,8 @@ class Engine:
         for args in sets:
             check(name, self.function(*args), module(*args))
 
-    def run(self, number):
-        self.function(*self.sets[number])
+    def run(self, index):
+        self.function(*self.sets[index])
 
 
 def compare_calls(engines, module):
@@ -226,20 +226,20 @@ class Steps:
         self.function = torch.compile(own, backend=name)
         self.optimizer = torch.optim.SGD(own.parameters(), lr=0.01)
         other = torch.optim.SGD(eager.parameters(), lr=0.01)
-        for number in range(len(sets)):
-            want = self.step(eager, other, number)
-            torch.testing.assert_close(self.run(number), want, rtol=TOLERANCE, atol=TOLERANCE)
+        for index in range(len(sets)):
+            want = self.step(eager, other, index)
+            torch.testing.assert_close(self.run(index), want, rtol=TOLERANCE, atol=TOLERANCE)
 
-    def step(self, function, optimizer, number):
-        loss = functional.binary_cross_entropy_with_logits(function(*self.sets[number]),
-                                                           self.labels[number])
+    def step(self, function, optimizer, index):
+        loss = functional.binary_cross_entropy_with_logits(function(*self.sets[index]),
+                                                           self.labels[index])
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         return loss.detach()
 
-    def run(self, number):
-        return self.step(self.function, self.optimizer, number)
+    def run(self, index):
+        return self.step(self.function, self.optimizer, index)
 
 
 def steps(name, batch):
@@ -274,11 +274,11 @@ def main():
     print(f"{'model':24} {'batch':>5} {'first s':>8} {'inductor':>8} {'ratio':>6}   "
           f"{'later µs':>9} {'inductor':>9} {'ratio':>6} interval")
     for name in names:
-        for number, batch in enumerate(map(int, batches.split(","))):
+        for index, batch in enumerate(map(int, batches.split(","))):
             later = steps if given.train else later_calls
             row = {"model": name, "batch": batch, "later": later(name, batch)}
             text = f"{'':26}"
-            if number == 0 and not (given.no_first or given.train):
+            if index == 0 and not (given.no_first or given.train):
                 row["first"] = {b: first_calls(name, batch, b) for b in BACKENDS}
                 ours, theirs = row["first"].values()
                 text = f"{ours:8.2f} {theirs:8.2f} {theirs / ours:6.1f}  "

@@ -40,11 +40,11 @@ class Dlrm(nn.Module):
         self.bottom = mlp(weights, "bottom", facts.bottom, nn.ReLU())
         self.top = mlp(weights, "top", facts.top, nn.Sigmoid())
         self.tables = nn.ModuleList()
-        for number, rows in enumerate(model.rows):
+        for index, rows in enumerate(model.rows):
             made = self.table_class(
                 rows, facts.dim, device="meta", **self.table_options
             )
-            self.tables.append(take(made, weights, f"tables.{number}"))
+            self.tables.append(take(made, weights, f"tables.{index}"))
         li, lj = np.tril_indices(len(model.rows) + 1, -1)
         self.li, self.lj = torch.from_numpy(li), torch.from_numpy(lj)
 

@@ -64,8 +64,8 @@ class Task:
                  "gradient": rng.standard_normal((self.batch, TABLES * DIM), "f4")}
                 for _ in range(SETS)]
 
-    def draw_table(self, number):
-        rng = np.random.default_rng(100 + number)
+    def draw_table(self, index):
+        rng = np.random.default_rng(100 + index)
         return rng.standard_normal((self.rows, DIM), "f4") * np.float32(0.1)
 
 
@@ -83,8 +83,8 @@ def layer_shapes():
     return shapes
 
 
-def draw_layer(number, rows, columns):
-    rng = np.random.default_rng(1000 + number)
+def draw_layer(index, rows, columns):
+    rng = np.random.default_rng(1000 + index)
     return (rng.standard_normal((rows, columns)) / np.sqrt(rows)).astype("f4")
 
 
@@ -234,11 +234,11 @@ class IngotEngine:
             binding.inputs[self.inputs.index("step")].rank = 0  # numpy made it a list
             self.bindings.append(binding)
 
-    def run(self, number):
-        self.session.run(self.bindings[number])
+    def run(self, index):
+        self.session.run(self.bindings[index])
 
-    def table(self, number):
-        return self.values[f"t{number}"]
+    def table(self, index):
+        return self.values[f"t{index}"]
 
     def close(self):
         self.session.close()
@@ -330,11 +330,11 @@ class TorchEngine:
         self.dense(s["dense"], pooled, s["label"]).backward()
         self.optimizer.step()
 
-    def run(self, number):
-        self.step(self.sets[number])
+    def run(self, index):
+        self.step(self.sets[index])
 
-    def table(self, number):
-        return self.bags.split_embedding_weights()[number].detach().numpy()
+    def table(self, index):
+        return self.bags.split_embedding_weights()[index].detach().numpy()
 
     def close(self):
         self.bags = None
@@ -356,11 +356,11 @@ def make_engines(task, options):
 def find_flips(far, sets):
     """Samples all of whose rows, in all tables, are far off: (set, sample)."""
     found = []
-    for number, inputs in enumerate(sets):
+    for index, inputs in enumerate(sets):
         off = np.ones(len(inputs["ids"][0]), bool)
         for rows, ids in zip(far, inputs["ids"]):
             off &= rows[ids].all(axis=1)
-        found += [(number, sample) for sample in np.flatnonzero(off)]
+        found += [(index, sample) for sample in np.flatnonzero(off)]
     return found
 
 
@@ -371,9 +371,9 @@ def check(engines):
     engine has the gradient of that sample go through its ReLU, and the other not.  Then
     all rows of the sample differ, and no others: one in about 3 million units is so near.
     """
-    for number in range(CHECKED_STEPS):
+    for index in range(CHECKED_STEPS):
         for engine in engines:
-            engine.run(number)
+            engine.run(index)
     ours, peer = engines[:2]
     far, worst = [], 0
     for i in range(TABLES):
@@ -382,8 +382,8 @@ def check(engines):
         worst = max(worst, off.max())
     sets = ours.task.draw_inputs()[:CHECKED_STEPS]
     flips = find_flips(far, sets) if ours.task.case == "dlrm" else []
-    for number, sample in flips:
-        for rows, ids in zip(far, sets[number]["ids"]):
+    for index, sample in flips:
+        for rows, ids in zip(far, sets[index]["ids"]):
             rows[ids[sample]] = False
     left = sum(rows.sum() for rows in far)
     print(f"{ours.task.name}: tables differ by {worst:.2g}, at {len(flips)} samples; "

@@ -10,7 +10,7 @@
 /* The lists [K] of all kept boxes and their places there, where there are many
  * lists. */
 static bool place_boxes(ig_expr *e, ig_value *counts, ig_value **lists,
-                        ig_value **places) {
+                        ig_value **positions) {
     ig_dim total;
     ig_value *ends = ig_compose_running_sum(e, ig_expr_flatten(e, counts),
                                             IG_RUNNING_complete);
@@ -19,9 +19,9 @@ static bool place_boxes(ig_expr *e, ig_value *counts, ig_value **lists,
     if (e->status != IG_OK) {
         return false;
     }
-    ig_value *numbers = ig_expr_iota(e, IG_DT_i64, total);
-    *lists = ig_compose_segment_of(e, ends, numbers);
-    *places = ig_build_sub(e, numbers, ig_compose_take_rows(e, ends, *lists));
+    ig_value *indices = ig_expr_iota(e, IG_DT_i64, total);
+    *lists = ig_compose_segment_of(e, ends, indices);
+    *positions = ig_build_sub(e, indices, ig_compose_take_rows(e, ends, *lists));
     return e->status == IG_OK;
 }
 
@@ -41,14 +41,14 @@ static ig_value *give_list(ig_expr *e, ig_value *boxes, ig_value *counts) {
 }
 
 static ig_value *give_lists(ig_expr *e, ig_value *boxes, ig_value *counts) {
-    ig_value *lists, *places;
-    if (!place_boxes(e, counts, &lists, &places)) {
+    ig_value *lists, *positions;
+    if (!place_boxes(e, counts, &lists, &positions)) {
         return NULL;
     }
     const ig_dim *dims = boxes->type->dims;
     ig_value *classes = ig_expr_dim(e, dims[1], IG_DT_i64);
     ig_value *size = ig_expr_dim(e, dims[2], IG_DT_i64);
-    ig_value *at = ig_build_add(e, ig_build_mul(e, lists, size), places);
+    ig_value *at = ig_build_add(e, ig_build_mul(e, lists, size), positions);
     ig_value *ids = ig_compose_take_rows(e, ig_expr_flatten(e, boxes), at);
     ig_value *parts[] = { ig_build_div(e, lists, classes),
                           ig_build_mod(e, lists, classes, (ig_mod_attrs){ 0 }), ids };

@@ -187,8 +187,9 @@ void ig_custom_inline(ig_expr *e, const ig_graph *function, ig_value *const *arg
         fitted[i] = fit_argument(&b, i, args[i]);
     }
     if (e->status == IG_OK) {
-        ig_block_place place = { e->builder->block, e->builder->before, e->builder->loc,
-                                 e->builder->origins };
-        ig_block_inline_at(&function->body, &place, b.by_symbol, fitted, out_results);
+        ig_block_position position = { e->builder->block, e->builder->before,
+                                       e->builder->loc, e->builder->origins };
+        ig_block_inline_at(&function->body, &position, b.by_symbol, fitted,
+                           out_results);
     }
 }

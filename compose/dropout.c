@@ -12,7 +12,7 @@ ig_value *ig_compose_dropout(ig_expr *e, ig_value *x, const ig_dropout *how,
                               .shape = { type->dims, type->rank },
                               .kind = IG_RANDOM_uniform,
                               .seed = IG_SET(how->seed & UINT32_MAX),
-                              .number = IG_SET(how->number) };
+                              .number = IG_SET(how->index) };
     ig_value *draw = ig_build_random(e, ig_build_run_number(e), attrs);
     ig_value *is_kept = ig_build_ge(e, draw, how->ratio);
     ig_value *wide = ig_expr_widen(e, x);

@@ -7,7 +7,7 @@
 typedef struct ig_dropout {
     ig_value *ratio; /* f32[]: the chance of an element to become 0 */
     int64_t seed;    /* of the draw; its other keys are the run and `number` */
-    int64_t number;  /* of the draw in the graph */
+    int64_t index;   /* of the draw in the graph */
 } ig_dropout;
 
 /* Elements of x that a draw keeps, times 1 / (1 - ratio), and 0 for all others; another

@@ -32,7 +32,7 @@ typedef struct sampling {
 /* ---- places ---- */
 
 /* From -1 … 1 to elements. */
-static ig_value *unscale_places(const sampling *s, ig_value *at, ig_value *extent) {
+static ig_value *unscale_positions(const sampling *s, ig_value *at, ig_value *extent) {
     ig_expr *e = s->e;
     at = ig_expr_with(e, IG_OP_add, at, 1);
     if (s->aligns) {
@@ -44,7 +44,7 @@ static ig_value *unscale_places(const sampling *s, ig_value *at, ig_value *exten
 }
 
 /* Mirrored at both ends until it is between them. */
-static ig_value *reflect_places(const sampling *s, ig_value *at, ig_value *extent) {
+static ig_value *reflect_positions(const sampling *s, ig_value *at, ig_value *extent) {
     ig_expr *e = s->e;
     double low = s->aligns ? 0 : -0.5;
     ig_value *range = ig_expr_with(e, IG_OP_sub, extent, s->aligns ? 1 : 0);
@@ -58,13 +58,13 @@ static ig_value *reflect_places(const sampling *s, ig_value *at, ig_value *exten
     return ig_build_where(e, is_point, ig_expr_number(e, IG_DT_f64, low), from);
 }
 
-static ig_value *bound_places(const sampling *s, ig_value *at, ig_value *extent) {
+static ig_value *bound_positions(const sampling *s, ig_value *at, ig_value *extent) {
     ig_expr *e = s->e;
     if (s->outside == IG_OUTSIDE_zeros) {
         return at;
     }
     if (s->outside == IG_OUTSIDE_reflection) {
-        at = reflect_places(s, at, extent);
+        at = reflect_positions(s, at, extent);
     }
     at = ig_build_min(e, at, ig_expr_with(e, IG_OP_sub, extent, 1));
     return ig_expr_with(e, IG_OP_max, at, 0);
@@ -82,7 +82,7 @@ static void take_tap(const sampling *s, ig_value *element, ig_value *extent, tap
     ig_expr *e = s->e;
     ig_value *last = ig_expr_with(e, IG_OP_sub, extent, 1);
     ig_value *zero = ig_expr_number(e, IG_DT_f64, 0);
-    element = bound_places(s, element, extent);
+    element = bound_positions(s, element, extent);
     ig_value *is_low = ig_expr_with(e, IG_OP_ge, element, 0);
     out->is_inside = ig_build_and(e, is_low, ig_build_le(e, element, last));
     element = ig_build_where(e, out->is_inside, ig_build_round(e, element), zero);
@@ -93,8 +93,8 @@ static void take_taps(sampling *s, uint32_t axis, ig_value *at) {
     ig_expr *e = s->e;
     ig_value *extent = ig_expr_dim(e, s->x->dims[axis + 2], IG_DT_f64);
     bool is_cubic = s->mode == IG_RESIZE_cubic;
-    at = unscale_places(s, at, extent);
-    at = is_cubic ? at : bound_places(s, at, extent);
+    at = unscale_positions(s, at, extent);
+    at = is_cubic ? at : bound_positions(s, at, extent);
     ig_value *below = s->tap_count == 1 ? ig_build_round(e, at) : ig_build_floor(e, at);
     for (uint32_t t = 0; t < s->tap_count; t++) {
         tap *own = &s->taps[axis][t];

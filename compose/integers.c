@@ -102,8 +102,8 @@ typedef struct windows {
     uint32_t rank;                                  /* of x: N, C and space */
     int64_t taps, outputs, extents[IG_TENSOR_RANK]; /* of the weights */
     int64_t channels, added;
-    bool are_places;  /* windows of one element, side by side */
-    ig_integers x, w; /* x: u8 */
+    bool are_positions; /* windows of one element, side by side */
+    ig_integers x, w;   /* x: u8 */
 } windows;
 
 static int64_t int_at(const ig_op *op, uint32_t slot, uint32_t axis) {
@@ -137,11 +137,11 @@ static bool read_windows(const ig_expr *e, const ig_op *op, windows *out) {
     }
     out->outputs = out->extents[0];
     out->channels = out->extents[1];
-    out->are_places = out->taps == 1;
+    out->are_positions = out->taps == 1;
     for (uint32_t d = 2; d < type->rank; d++) {
-        out->are_places &= int_at(op, IG_conv_integer_strides, d - 2) == 1;
+        out->are_positions &= int_at(op, IG_conv_integer_strides, d - 2) == 1;
     }
-    out->added = out->are_places ? 0 : (IG_QUAD - out->channels % IG_QUAD) % IG_QUAD;
+    out->added = out->are_positions ? 0 : (IG_QUAD - out->channels % IG_QUAD) % IG_QUAD;
     return out->outputs > 0 && out->channels > 0 && out->taps > 0 &&
            out->taps <= TAPS_MAX && (!x.zero_point || is_number(e, x.zero_point)) &&
            (!w.zero_point || is_by_output(e, w.zero_point, out));
@@ -281,7 +281,7 @@ static ig_value *flatten_zero(ig_expr *e, ig_value *zero) {
 
 static ig_value *multiply_windows(ig_expr *e, const windows *g) {
     ig_value *x = put_channels_last(e, pad_space(e, g, g->x.value));
-    x = g->are_places ? x : take_windows(e, g, x);
+    x = g->are_positions ? x : take_windows(e, g, x);
     ig_value *zero = flatten_zero(e, g->w.zero_point);
     return ig_build_matmul_integer(e, x, build_matrix(e, g), g->x.zero_point, zero,
                                    (ig_matmul_integer_attrs){ 0 });

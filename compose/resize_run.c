@@ -70,9 +70,9 @@ static ig_value *find_cropped(const run_axis *r) {
     ig_value *steps = ig_expr_with(e, IG_OP_sub, r->out, 1);
     ig_value *step = ig_build_mul(e, ig_build_sub(e, end, first), r->last);
     step = ig_build_mul(e, r->i, ig_build_div(e, step, steps));
-    ig_value *place = ig_build_add(e, ig_build_mul(e, first, r->last), step);
+    ig_value *position = ig_build_add(e, ig_build_mul(e, first, r->last), step);
     ig_value *is_one = ig_expr_with(e, IG_OP_eq, r->out, 1);
-    return ig_build_where(e, is_one, middle, place);
+    return ig_build_where(e, is_one, middle, position);
 }
 
 static ig_value *find_coordinates(const run_axis *r) {
@@ -262,17 +262,18 @@ static run_axis open_axis(ig_expr *e, const ig_resize_run *run) {
 }
 
 /* Elements around each place, and their weights. */
-static void weigh_elements(const run_axis *r, ig_value *place, ig_resize_elements *c) {
+static void weigh_elements(const run_axis *r, ig_value *position,
+                           ig_resize_elements *c) {
     ig_expr *e = r->e;
     const ig_resize_axis *axis = r->axis;
     ig_dim half = half_width(r);
     c->taps = ig_dim_mul(e->module, half, ig_dim_of(2));
-    ig_value *below = ig_expr_cast(e, ig_build_floor(e, place), IG_DT_f64);
+    ig_value *below = ig_expr_cast(e, ig_build_floor(e, position), IG_DT_f64);
     ig_value *nth = ig_expr_iota(e, IG_DT_f64, c->taps);
     nth = ig_expr_with(e, IG_OP_add, nth, 1);
     nth = ig_build_sub(e, nth, ig_expr_dim(e, half, IG_DT_f64));
     ig_value *ids = ig_build_add(e, ig_expr_along(e, below, 0, 2), nth);
-    ig_value *at = ig_expr_along(e, ig_expr_cast(e, place, IG_DT_f64), 0, 2);
+    ig_value *at = ig_expr_along(e, ig_expr_cast(e, position, IG_DT_f64), 0, 2);
     ig_value *distance = ig_build_sub(e, ids, at), *counts = NULL;
     if (axis->has_antialias) {
         distance = ig_build_div(e, distance, stretch_of(r));
@@ -299,18 +300,18 @@ static void weigh_elements(const run_axis *r, ig_value *place, ig_resize_element
 ig_resize_elements ig_compose_resize_elements(ig_expr *e, const ig_resize_run *run) {
     run_axis r = open_axis(e, run);
     ig_resize_elements c = { .taps = ig_dim_of(1) };
-    ig_value *place = find_coordinates(&r);
+    ig_value *position = find_coordinates(&r);
     if (r.is_kept) {
-        place = ig_build_where(e, r.is_kept, r.i, place);
+        position = ig_build_where(e, r.is_kept, r.i, position);
     }
     if (run->axis.coordinates == IG_COORD_crop) {
-        ig_value *is_before = ig_expr_with(e, IG_OP_lt, place, 0);
-        c.outside = ig_build_or(e, is_before, ig_build_gt(e, place, r.last));
+        ig_value *is_before = ig_expr_with(e, IG_OP_lt, position, 0);
+        c.outside = ig_build_or(e, is_before, ig_build_gt(e, position, r.last));
     }
     if (run->axis.mode == IG_RESIZE_nearest) {
-        c.ids = clamp_elements(&r, round_nearest(&r, place));
+        c.ids = clamp_elements(&r, round_nearest(&r, position));
     } else {
-        weigh_elements(&r, place, &c);
+        weigh_elements(&r, position, &c);
     }
     return c;
 }

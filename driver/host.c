@@ -49,7 +49,7 @@ static size_t list_fields(const ig_diagnostic *d, ig_log_field *fields) {
         { "line", NULL, where->line },
         { "column", NULL, where->column },
         { "graph", where->graph, 0 },
-        { "number", NULL, where->number },
+        { "number", NULL, where->node_id },
         { "node", where->node, 0 },
         { "op", where->op, 0 },
         { "scope", where->scope, 0 },

@@ -19,7 +19,7 @@ const char *ig_source_of(ig_arena *arena, const ig_module *module, uint32_t loc)
     assert(loc < module->locations.count && "an op's location is its module's");
     ig_location where = module->locations.items[loc];
     char text[SOURCE_BYTES];
-    bool has_node = where.number || where.node || where.op || where.graph;
+    bool has_node = where.node_id || where.node || where.op || where.graph;
     where.file = where.file ? inside_of_model(module, where.file) : NULL;
     if (!where.file && !has_node) {
         return where.line ? ig_arena_printf(arena, "line %u", where.line) : "";

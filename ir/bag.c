@@ -102,7 +102,7 @@ ig_bag_update_table ig_bag_update_at(const ig_op *op, uint32_t table) {
     ig_bag_update_table t = { .weight = at };
     at += 1 + ig_bag_update_states(op);
     t.rows = at++;
-    t.places = at++;
+    t.positions = at++;
     t.gradients = at++;
     t.bags = has_flag(op, IG_bag_update_bags) ? at++ : 0;
     t.factors = has_flag(op, IG_bag_update_factors) ? at : 0;

@@ -41,7 +41,7 @@ ig_dim ig_bag_feature_rows(const ig_op *op, const ig_bag_feature *feature);
 /* Operand numbers of one table of a bag_update; 0 where it has none.  The states follow
  * the weight.  As result, table number t has its weight at t * (1 + states). */
 typedef struct ig_bag_update_table {
-    uint32_t weight, rows, places, gradients, bags, factors;
+    uint32_t weight, rows, positions, gradients, bags, factors;
 } ig_bag_update_table;
 
 /* Are its numbers of tables, states, operands and results in keeping?  All else takes

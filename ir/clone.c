@@ -214,15 +214,15 @@ ig_op *ig_op_clone(const ig_op *op, ig_block *block, ig_op *before, ig_map *map)
 
 void ig_block_inline(const ig_block *from, ig_block *block, ig_op *before,
                      ig_value *const *args, ig_value **out_results) {
-    ig_block_place place = { .block = block, .before = before };
-    ig_block_inline_at(from, &place, NULL, args, out_results);
+    ig_block_position position = { .block = block, .before = before };
+    ig_block_inline_at(from, &position, NULL, args, out_results);
 }
 
-void ig_block_inline_at(const ig_block *from, const ig_block_place *place,
+void ig_block_inline_at(const ig_block *from, const ig_block_position *position,
                         const ig_dim *by_symbol, ig_value *const *args,
                         ig_value **out_results) {
-    ig_block *block = place->block;
-    ig_op *before = place->before;
+    ig_block *block = position->block;
+    ig_op *before = position->before;
     assert((args || !from->arg_count) && "a value for each argument");
     assert((!before || before->block == block) && "`before` stands in another block");
     const ig_op *end = from->last;
@@ -231,8 +231,8 @@ void ig_block_inline_at(const ig_block *from, const ig_block_place *place,
     ig_map_init(&map, &block->graph->module->arena);
     cloner c = start_cloner(from->graph, block->graph, &map, &types);
     c.by_symbol = by_symbol;
-    c.loc = place->loc;
-    c.origins = place->origins;
+    c.loc = position->loc;
+    c.origins = position->origins;
     for (uint32_t i = 0; i < from->arg_count; i++) {
         ig_map_set_id(&map, IG_MAP_PTR(from->args[i]), args[i]);
     }

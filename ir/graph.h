@@ -231,13 +231,13 @@ void ig_block_inline(const ig_block *from, ig_block *block, ig_op *before,
                      ig_value *const *args, ig_value **out_results);
 /* The same from another module, where `by_symbol` has a dim of this one for each of its
  * symbols; the copies are of the place's location. */
-typedef struct ig_block_place {
+typedef struct ig_block_position {
     ig_block *block;
     ig_op *before; /* NULL: at the end */
     uint32_t loc;
     ig_origins origins;
-} ig_block_place;
-void ig_block_inline_at(const ig_block *from, const ig_block_place *place,
+} ig_block_position;
+void ig_block_inline_at(const ig_block *from, const ig_block_position *position,
                         const ig_dim *by_symbol, ig_value *const *args,
                         ig_value **out_results);
 

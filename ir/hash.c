@@ -14,7 +14,7 @@
 
 typedef struct hasher {
     const ig_module *module;
-    uint32_t *numbers; /* by value id; 0: not met */
+    uint32_t *ids; /* by value id; 0: not met */
     uint32_t count;
     uint64_t state;
 } hasher;
@@ -101,7 +101,7 @@ static void mix_attr(hasher *h, const ig_attr *attr) {
 }
 
 static void number_value(hasher *h, const ig_value *value) {
-    h->numbers[value->id] = ++h->count;
+    h->ids[value->id] = ++h->count;
     mix_type(h, value->type);
 }
 
@@ -113,7 +113,7 @@ static void mix_operand(hasher *h, const ig_value *value) {
     if (is_head(value->def)) {
         mix_text(h, value->def->attrs[0].as.str);
     } else {
-        mix_word(h, h->numbers[value->id]);
+        mix_word(h, h->ids[value->id]);
     }
 }
 
@@ -153,7 +153,7 @@ uint64_t ig_graph_hash(const ig_graph *graph) {
     assert(graph->body.graph == graph && "the body knows its graph");
     size_t size = ((size_t)graph->value_count + 1) * sizeof(uint32_t);
     hasher h = { .module = graph->module,
-                 .numbers = (uint32_t *)ig_module_scratch(graph->module, size) };
+                 .ids = (uint32_t *)ig_module_scratch(graph->module, size) };
     mix_word(&h, (uint64_t)graph->stage << 1 | graph->is_entry);
     mix_block(&h, &graph->body);
     return h.state;

@@ -243,8 +243,8 @@ int main(int argc, char **argv) {
             b.same = 0;
             ig_lookahead_get_facts(b.ahead, &before);
         }
-        int place = r < WARM ? r : r - WARM;
-        if (run_round(&b, &ratios[place], &cpu_ratios[place])) {
+        int position = r < WARM ? r : r - WARM;
+        if (run_round(&b, &ratios[position], &cpu_ratios[position])) {
             return 1;
         }
     }

@@ -74,9 +74,9 @@ static char *clean_name(const ig_cpu_emitter *e, const char *prefix, const char 
 /* ---- the unit ---- */
 
 static void add_flag(const ig_cpu_emitter *e, const char *name, unsigned value) {
-    LLVMValueRef number = LLVMConstInt(LLVMInt32TypeInContext(e->llvm), value, 0);
+    LLVMValueRef position = LLVMConstInt(LLVMInt32TypeInContext(e->llvm), value, 0);
     LLVMAddModuleFlag(e->module, LLVMModuleFlagBehaviorWarning, name, strlen(name),
-                      LLVMValueAsMetadata(number));
+                      LLVMValueAsMetadata(position));
 }
 
 void ig_cpu_debug_folder(char folder[IG_CPU_FOLDER_BYTES]) {
@@ -163,7 +163,7 @@ static LLVMMetadataRef location_of(const ig_cpu_emitter *e, uint32_t line) {
 }
 
 typedef struct parameter {
-    unsigned number; /* from 1 on */
+    unsigned position; /* from 1 on */
     const char *name;
     LLVMMetadataRef type;
     uint64_t path[6]; /* from the slot that holds the call to its value */
@@ -174,7 +174,7 @@ static void declare_parameter(const ig_cpu_emitter *e, LLVMValueRef slot,
                               parameter *what) {
     const ig_cpu_debug *debug = e->debug;
     LLVMMetadataRef variable = LLVMDIBuilderCreateParameterVariable(
-        debug->builder, debug->scope, what->name, strlen(what->name), what->number,
+        debug->builder, debug->scope, what->name, strlen(what->name), what->position,
         debug->file, 1, what->type, 1, LLVMDIFlagZero);
     LLVMMetadataRef where = LLVMDIBuilderCreateExpression(debug->builder, what->path,
                                                           what->length);
@@ -195,7 +195,7 @@ static void declare_arguments(const ig_cpu_emitter *e, LLVMValueRef slot) {
         uint64_t array = is_buffer ? offsetof(ig_kernel_call_v0, buffers)
                                    : offsetof(ig_kernel_call_v0, params);
         uint64_t at = sizeof(int64_t) * counts[is_buffer]++;
-        parameter what = { .number = i + 2,
+        parameter what = { .position = i + 2,
                            .name = arg->name && arg->name[0]
                                        ? clean_name(e, "", arg->name)
                                        : ig_arena_printf(e->arena, "arg%u", unnamed++),
@@ -224,7 +224,7 @@ void ig_cpu_debug_enter(ig_cpu_emitter *e) {
      * being volatile, it stays in front of all loads. */
     LLVMSetVolatile(LLVMBuildStore(e->builder, e->call, slot), 1);
     LLVMSetCurrentDebugLocation2(e->builder, location_of(e, 1));
-    parameter whole = { .number = 1, .name = "call", .type = call };
+    parameter whole = { .position = 1, .name = "call", .type = call };
     declare_parameter(e, slot, &whole);
     declare_arguments(e, slot);
 }

@@ -131,10 +131,10 @@ static ig_status set_address(line_program *p) {
         if (rela.r_offset == at && header->sh_link < p->object->section_count &&
             ig_object_symbol(p->object, &p->object->sections[header->sh_link].header,
                              ELF64_R_SYM(rela.r_info), &symbol)) {
-            int64_t place = ig_object_symbol_place(p->object, &symbol);
-            p->address = place < 0
+            int64_t offset = ig_object_symbol_offset(p->object, &symbol);
+            p->address = offset < 0
                              ? -1
-                             : (int64_t)((uint64_t)place + (uint64_t)rela.r_addend);
+                             : (int64_t)((uint64_t)offset + (uint64_t)rela.r_addend);
             (void)take_bytes(p, 8);
             return IG_OK;
         }

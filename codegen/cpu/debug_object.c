@@ -41,8 +41,8 @@ ig_status ig_cpu_debug_object(const ig_object *object, ig_arena *arena,
     for (uint32_t i = 0; i < object->section_count; i++) {
         const ig_object_section *s = &object->sections[i];
         Elf64_Shdr changed = s->header;
-        changed.sh_addr = s->place >= 0 ? (uint64_t)s->place : 0;
-        if (s->place < 0) {
+        changed.sh_addr = s->offset >= 0 ? (uint64_t)s->offset : 0;
+        if (s->offset < 0) {
             changed.sh_flags &= ~(uint64_t)SHF_ALLOC;
         }
         memcpy(copy + header.e_shoff + i * sizeof changed, &changed, sizeof changed);

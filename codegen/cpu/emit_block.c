@@ -32,7 +32,7 @@ static LLVMValueRef number_of(const ig_cpu_emitter *e, int64_t value) {
     return l_i64(e->llvm, value);
 }
 
-static LLVMValueRef tile_number(const ig_cpu_emitter *e, int64_t index) {
+static LLVMValueRef tile_index(const ig_cpu_emitter *e, int64_t index) {
     return LLVMConstInt(LLVMInt8TypeInContext(e->llvm), (unsigned long long)index, 0);
 }
 
@@ -50,7 +50,7 @@ static LLVMValueRef byte_at(ig_cpu_emitter *e, LLVMValueRef base, LLVMValueRef o
 
 static void load_tile(ig_cpu_emitter *e, int64_t index, LLVMValueRef from,
                       LLVMValueRef step) {
-    LLVMValueRef args[] = { tile_number(e, index), from, step };
+    LLVMValueRef args[] = { tile_index(e, index), from, step };
     l_intrinsic(e->builder, "llvm.x86.tileloadd64", NULL, 0, args, 3);
 }
 
@@ -76,8 +76,8 @@ static void write_setting(ig_cpu_emitter *e, const dot_block *d, LLVMValueRef le
     words[6] = add_words(e, add_words(e, by_rows, by_left),
                          number_of(e, (int64_t)DEPTH << 40));
     for (int i = 0; i < SETTING_WORDS; i++) {
-        LLVMValueRef place = ig_cpu_address(e, i64, setting, number_of(e, i));
-        LLVMBuildStore(e->builder, words[i], place);
+        LLVMValueRef address = ig_cpu_address(e, i64, setting, number_of(e, i));
+        LLVMBuildStore(e->builder, words[i], address);
     }
     l_intrinsic(e->builder, "llvm.x86.ldtilecfg", NULL, 0, &setting, 1);
 }
@@ -123,7 +123,7 @@ static LLVMValueRef sums_of_panel(ig_cpu_emitter *e, const dot_block *d,
 
 static void open_sums(ig_cpu_emitter *e, const dot_block *d) {
     for (int64_t p = 0; p < d->panels; p++) {
-        LLVMValueRef zeroed = tile_number(e, SUMS + p);
+        LLVMValueRef zeroed = tile_index(e, SUMS + p);
         if (d->adds) {
             load_tile(e, SUMS + p, sums_of_panel(e, d, p), d->sums_step);
         } else {
@@ -134,7 +134,7 @@ static void open_sums(ig_cpu_emitter *e, const dot_block *d) {
 
 static void store_sums(ig_cpu_emitter *e, const dot_block *d) {
     for (int64_t p = 0; p < d->panels; p++) {
-        LLVMValueRef args[] = { tile_number(e, SUMS + p), sums_of_panel(e, d, p),
+        LLVMValueRef args[] = { tile_index(e, SUMS + p), sums_of_panel(e, d, p),
                                 d->sums_step };
         l_intrinsic(e->builder, "llvm.x86.tilestored64", NULL, 0, args, 3);
     }
@@ -147,8 +147,8 @@ static void multiply_quads(ig_cpu_emitter *e, const dot_block *d, LLVMValueRef k
     LLVMValueRef at = byte_at(e, d->b, multiply_word(e, k, LINE));
     for (int64_t p = 0; p < d->panels; p++) {
         load_tile(e, panel, at, number_of(e, LINE));
-        LLVMValueRef args[] = { tile_number(e, SUMS + p), tile_number(e, rows),
-                                tile_number(e, panel) };
+        LLVMValueRef args[] = { tile_index(e, SUMS + p), tile_index(e, rows),
+                                tile_index(e, panel) };
         l_intrinsic(e->builder, "llvm.x86.tdpbusd", NULL, 0, args, 3);
         at = byte_at(e, at, d->b_step);
     }

@@ -131,7 +131,7 @@ ig_status ig_cpu_emit_scratch(ig_cpu_emitter *e, const ig_op *op) {
 }
 
 /* The number of argument `value` among the buffers, or among the params; -1: none. */
-static int64_t argument_number(const ig_cpu_emitter *e, const ig_value *value) {
+static int64_t argument_index(const ig_cpu_emitter *e, const ig_value *value) {
     int64_t index = 0;
     for (uint32_t i = 0; i < e->kernel->body.arg_count; i++) {
         const ig_value *arg = e->kernel->body.args[i];
@@ -145,7 +145,7 @@ static int64_t argument_number(const ig_cpu_emitter *e, const ig_value *value) {
 
 /* Element number(operand 0) + operand 1 of `array`. */
 static ig_status load_argument(ig_cpu_emitter *e, const ig_op *op, LLVMValueRef array) {
-    int64_t argument = argument_number(e, op->operands[0].value);
+    int64_t argument = argument_index(e, op->operands[0].value);
     if (argument < 0) {
         return ig_cpu_fail(e, IG_INTERNAL, op,
                            "operand 0 is not an argument of the kernel");

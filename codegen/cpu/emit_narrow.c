@@ -178,9 +178,9 @@ static LLVMValueRef round_subnormal(ig_cpu_emitter *e, const narrow_format *form
     LLVMTypeRef i32 = LLVMTypeOf(magnitude);
     LLVMTypeRef f32 = lanes_of(LLVMFloatTypeInContext(e->llvm), magnitude);
     int exponent = 1 - format->bias - format->mantissa_bits + 23;
-    LLVMValueRef place = l_real(f32, power_of_two(exponent));
+    LLVMValueRef step = l_real(f32, power_of_two(exponent));
     LLVMValueRef x = LLVMBuildBitCast(b, magnitude, f32, L_UNNAMED);
-    LLVMValueRef sum = LLVMBuildFAdd(b, x, place, L_UNNAMED);
+    LLVMValueRef sum = LLVMBuildFAdd(b, x, step, L_UNNAMED);
     LLVMValueRef bits = LLVMBuildBitCast(b, sum, i32, L_UNNAMED);
     return with_int(e, LLVMSub, bits, (int64_t)(exponent + 127) << 23);
 }

@@ -166,17 +166,17 @@ static LLVMValueRef narrow_four(ig_cpu_emitter *e, const quantised *q,
     LLVMBuilderRef b = e->builder;
     LLVMTypeRef i32 = LLVMInt32TypeInContext(e->llvm);
     LLVMTypeRef bytes = l_vector(LLVMInt8TypeInContext(e->llvm), PIECES * WIDEST);
-    LLVMValueRef places[WIDEST];
+    LLVMValueRef positions[WIDEST];
     LLVMValueRef args[] = { narrow_pair(e, q, x[0], x[1]),
                             narrow_pair(e, q, x[2], x[3]) };
     LLVMValueRef all = l_intrinsic(b, "llvm.x86.avx512.packuswb.512", NULL, 0, args, 2);
     all = LLVMBuildBitCast(b, all, l_vector(i32, WIDEST), L_UNNAMED);
     for (unsigned i = 0; i < WIDEST; i++) {
         unsigned from = i % PIECES * PIECES + i / PIECES;
-        places[i] = LLVMConstInt(i32, from, 0);
+        positions[i] = LLVMConstInt(i32, from, 0);
     }
     all = LLVMBuildShuffleVector(b, all, LLVMGetUndef(LLVMTypeOf(all)),
-                                 LLVMConstVector(places, WIDEST), L_UNNAMED);
+                                 LLVMConstVector(positions, WIDEST), L_UNNAMED);
     return LLVMBuildBitCast(b, all, bytes, L_UNNAMED);
 }
 

@@ -41,11 +41,11 @@ static LLVMValueRef build_mask(ig_cpu_emitter *e, LLVMTypeRef type,
     LLVMTypeRef scalar = LLVMIntTypeInContext(e->llvm, bits);
     LLVMValueRef held = clamp_count(e, count, lanes);
     LLVMValueRef narrow = LLVMBuildTrunc(b, held, scalar, L_UNNAMED);
-    LLVMValueRef *numbers = IG_NEW_ARRAY(e->arena, LLVMValueRef, lanes);
+    LLVMValueRef *indices = IG_NEW_ARRAY(e->arena, LLVMValueRef, lanes);
     for (unsigned i = 0; i < lanes; i++) {
-        numbers[i] = LLVMConstInt(scalar, i, 0);
+        indices[i] = LLVMConstInt(scalar, i, 0);
     }
-    return LLVMBuildICmp(b, LLVMIntSLT, LLVMConstVector(numbers, lanes),
+    return LLVMBuildICmp(b, LLVMIntSLT, LLVMConstVector(indices, lanes),
                          l_splat(b, narrow, lanes), L_UNNAMED);
 }
 

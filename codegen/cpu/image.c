@@ -55,9 +55,9 @@ static ig_status place_sections(flattener *f, const char *prefix) {
             (alignment & (alignment - 1)) || alignment > LARGEST_ALIGNMENT) {
             return ig_object_report(f->object, "it needs section", s->name);
         }
-        size_t place = ig_align_up(f->image_size, (size_t)alignment);
-        s->place = (int64_t)place;
-        f->image_size = place + (size_t)s->header.sh_size; /* both within the object */
+        size_t offset = ig_align_up(f->image_size, (size_t)alignment);
+        s->offset = (int64_t)offset;
+        f->image_size = offset + (size_t)s->header.sh_size; /* both within the object */
     }
     return IG_OK;
 }
@@ -69,7 +69,7 @@ static ig_status lay_out(flattener *f) {
     f->image_size = ig_align_up(f->image_size, LARGEST_ALIGNMENT);
     for (uint32_t i = 0; i < f->object->section_count; i++) {
         if (!is_dropped(&f->object->sections[i]) &&
-            f->object->sections[i].place == NOWHERE) {
+            f->object->sections[i].offset == NOWHERE) {
             return ig_object_report(f->object, "it needs section",
                                     f->object->sections[i].name);
         }
@@ -77,8 +77,8 @@ static ig_status lay_out(flattener *f) {
     f->image = ig_arena_zalloc(f->arena, f->image_size);
     for (uint32_t i = 0; i < f->object->section_count; i++) {
         const section *s = &f->object->sections[i];
-        if (s->place != NOWHERE) {
-            memcpy(f->image + s->place, f->object->bytes.data + s->header.sh_offset,
+        if (s->offset != NOWHERE) {
+            memcpy(f->image + s->offset, f->object->bytes.data + s->header.sh_offset,
                    s->header.sh_size);
         }
     }
@@ -151,7 +151,7 @@ static ig_status apply_relocations(flattener *f, const section *target,
         return ig_object_report(
             f->object, "it needs an address at run time, that of symbol", name);
     }
-    int64_t value = ig_object_symbol_place(f->object, &symbol);
+    int64_t value = ig_object_symbol_offset(f->object, &symbol);
     if (value == NOWHERE) {
         return ig_object_report(f->object, "it refers to symbol", name);
     }
@@ -159,9 +159,9 @@ static ig_status apply_relocations(flattener *f, const section *target,
         return ig_object_report(f->object, "a relocation is damaged in section",
                                 target->name);
     }
-    int64_t place = target->place + (int64_t)rela->r_offset, sum = 0;
-    if (!ig_add_i64(value - place, rela->r_addend, &sum) ||
-        !write_distance(form, f->image + place, sum)) {
+    int64_t offset = target->offset + (int64_t)rela->r_offset, sum = 0;
+    if (!ig_add_i64(value - offset, rela->r_addend, &sum) ||
+        !write_distance(form, f->image + offset, sum)) {
         return ig_object_report(f->object, "a distance is too large, to symbol", name);
     }
     return IG_OK;
@@ -175,7 +175,7 @@ static ig_status apply_section(flattener *f, const section *relocations) {
                                 relocations->name);
     }
     const section *target = &f->object->sections[header->sh_info];
-    if (target->place == NOWHERE) {
+    if (target->offset == NOWHERE) {
         return IG_OK;
     }
     if (header->sh_type != SHT_RELA) {
@@ -198,10 +198,10 @@ static ig_status find_entry(flattener *f, const char *wanted, int64_t *out_entry
         for (uint64_t k = 0; table->sh_type == SHT_SYMTAB &&
                              ig_object_symbol(f->object, table, k, &symbol);
              k++) {
-            int64_t place = ig_object_symbol_place(f->object, &symbol);
-            if (place != NOWHERE &&
+            int64_t offset = ig_object_symbol_offset(f->object, &symbol);
+            if (offset != NOWHERE &&
                 strcmp(ig_object_symbol_name(f->object, table, &symbol), wanted) == 0) {
-                *out_entry = place;
+                *out_entry = offset;
                 return IG_OK;
             }
         }

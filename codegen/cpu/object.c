@@ -67,7 +67,7 @@ static ig_status read_sections(ig_object *object, ig_arena *arena) {
     const Elf64_Shdr *names = &object->sections[header.e_shstrndx].header;
     for (uint32_t i = 0; i < object->section_count; i++) {
         ig_object_section *s = &object->sections[i];
-        s->place = IG_OBJECT_NOWHERE;
+        s->offset = IG_OBJECT_NOWHERE;
         s->name = string_at(object, names, s->header.sh_name);
         bool is_empty = s->header.sh_type == SHT_NOBITS || s->header.sh_size == 0;
         if (!s->name || (!is_empty && !ig_object_span(object, s->header.sh_offset,
@@ -119,13 +119,13 @@ const char *ig_object_symbol_name(const ig_object *object, const Elf64_Shdr *tab
 }
 
 /* Where the symbol is in the image; IG_OBJECT_NOWHERE when it does not. */
-int64_t ig_object_symbol_place(const ig_object *object, const Elf64_Sym *symbol) {
+int64_t ig_object_symbol_offset(const ig_object *object, const Elf64_Sym *symbol) {
     if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= object->section_count) {
         return IG_OBJECT_NOWHERE;
     }
     const ig_object_section *s = &object->sections[symbol->st_shndx];
-    if (s->place == IG_OBJECT_NOWHERE || symbol->st_value > s->header.sh_size) {
+    if (s->offset == IG_OBJECT_NOWHERE || symbol->st_value > s->header.sh_size) {
         return IG_OBJECT_NOWHERE;
     }
-    return s->place + (int64_t)symbol->st_value;
+    return s->offset + (int64_t)symbol->st_value;
 }

@@ -12,7 +12,7 @@ enum { IG_OBJECT_NOWHERE = -1 };
 typedef struct ig_object_section {
     Elf64_Shdr header;
     const char *name;
-    int64_t place; /* offset in the image; IG_OBJECT_NOWHERE: not kept */
+    int64_t offset; /* offset in the image; IG_OBJECT_NOWHERE: not kept */
 } ig_object_section;
 
 typedef struct ig_object {
@@ -41,6 +41,6 @@ bool ig_object_symbol(const ig_object *object, const Elf64_Shdr *table, uint64_t
 const char *ig_object_symbol_name(const ig_object *object, const Elf64_Shdr *table,
                                   const Elf64_Sym *symbol);
 /* Where the symbol is in the image; IG_OBJECT_NOWHERE when it does not. */
-int64_t ig_object_symbol_place(const ig_object *object, const Elf64_Sym *symbol);
+int64_t ig_object_symbol_offset(const ig_object *object, const Elf64_Sym *symbol);
 
 #endif

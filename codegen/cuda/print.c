@@ -192,7 +192,7 @@ ig_status ig_cuda_print_shared(ig_cuda_emitter *e, const ig_op *op) {
 
 /* ---- arrays of arguments ---- */
 
-static uint32_t argument_number(const ig_cuda_emitter *e, const ig_value *value) {
+static uint32_t argument_index(const ig_cuda_emitter *e, const ig_value *value) {
     uint32_t index = 0;
     for (uint32_t i = 0; e->kernel->body.args[i] != value; i++) {
         const ig_type *type = e->kernel->body.args[i]->type;
@@ -203,7 +203,7 @@ static uint32_t argument_number(const ig_cuda_emitter *e, const ig_value *value)
 
 static ig_status print_argument(ig_cuda_emitter *e, const ig_op *op,
                                 const char *array) {
-    uint32_t first = argument_number(e, op->operands[0].value);
+    uint32_t first = argument_index(e, op->operands[0].value);
     ig_cuda_declare(e, op->results);
     ig_put(e->out, "(%s)%s[%u + %.*s];\n", ig_cuda_type(op->results->type), array,
            first, IG_STR_ARG(operand_name(e, op, 1)));

@@ -83,7 +83,7 @@ static void sum_axis(equation *e, term *t, uint32_t axis) {
 }
 
 /* 0, 1, 2 … along one axis, as many as `t` has there. */
-static ig_value *axis_numbers(equation *e, const term *t, uint32_t axis) {
+static ig_value *axis_indices(equation *e, const term *t, uint32_t axis) {
     const ig_type *type = t->value->type;
     return ig_expr_axis_iota(&e->build, type->rank, axis, type->dims[axis]);
 }
@@ -92,8 +92,8 @@ static ig_value *axis_numbers(equation *e, const term *t, uint32_t axis) {
  * become 0, and are summed away. */
 static void take_diagonal(equation *e, term *t, uint32_t first, uint32_t at) {
     ig_value *zero = ig_expr_number(&e->build, (ig_dtype)t->value->type->dtype, 0);
-    ig_value *column = axis_numbers(e, t, at);
-    ig_value *on = ig_build_eq(&e->build, column, axis_numbers(e, t, first));
+    ig_value *column = axis_indices(e, t, at);
+    ig_value *on = ig_build_eq(&e->build, column, axis_indices(e, t, first));
     t->value = ig_build_where(&e->build, on, t->value, zero);
     sum_axis(e, t, at);
 }

@@ -32,7 +32,7 @@ static ig_plan_step new_step(plan *p, uint32_t kind, const char *name,
 }
 
 /* A kernel has one name on every level, and is another's code on each. */
-static uint32_t kernel_number(plan *p, const char *kernel) {
+static uint32_t kernel_index(plan *p, const char *kernel) {
     ig_plan_text text = ig_plan_build_text(p, kernel);
     for (uint32_t i = 0; i < p->w->kernels.count; i++) {
         if (p->w->kernels.items[i].offset == text.offset) {
@@ -83,7 +83,7 @@ static void add_variant(plan *p, const ig_plan_level *level, const ig_op *launch
     ig_plan_range work = level_list(p, level, &launch->attrs[IG_launch_work]);
     const char *kernel = ig_attr_str(launch, IG_launch_kernel);
     ig_plan_variant variant = {
-        .kernel = kernel_number(p, kernel),
+        .kernel = kernel_index(p, kernel),
         .grid = ig_plan_build_expr(p, ig_plan_build_taken_over(p, level->graph, grid)),
         .params = params,
         .cost = cost->kind == IG_ATTR_NONE

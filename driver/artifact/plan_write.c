@@ -206,22 +206,22 @@ static uint32_t file_of(plan *p, const char *path, ig_status *status) {
     return index;
 }
 
-static ig_status add_constant(plan *p, const ig_weight *weight, uint32_t *out_number) {
+static ig_status add_constant(plan *p, const ig_weight *weight, uint32_t *out_index) {
     ig_str name = ig_str_of(weight->name);
     if (weight->is_recipe) {
         assert(p->input->recipes && "recipes are computed before the plan is written");
         const ig_tensor *value = &p->input->recipes[weight->index];
-        *out_number = ig_artifact_constant(p->w, name, value->data,
-                                           (uint64_t)ig_tensor_bytes(value));
+        *out_index = ig_artifact_constant(p->w, name, value->data,
+                                          (uint64_t)ig_tensor_bytes(value));
         return IG_OK;
     }
     const ig_data *data = &weight->data;
     if (p->input->refers && data->file && !data->is_splat) {
         ig_status status = IG_OK;
         uint32_t file = file_of(p, data->file, &status);
-        *out_number = ig_artifact_reference(p->w, name, file, (uint64_t)data->offset,
-                                            (uint64_t)data->size, NULL);
-        p->w->constants.items[*out_number].hash =
+        *out_index = ig_artifact_reference(p->w, name, file, (uint64_t)data->offset,
+                                           (uint64_t)data->size, NULL);
+        p->w->constants.items[*out_index].hash =
             p->input->hash_of(p->input->hash_user, data->bytes, (size_t)data->size);
         return status;
     }
@@ -229,7 +229,7 @@ static ig_status add_constant(plan *p, const ig_weight *weight, uint32_t *out_nu
     IG_TRY(ig_tensor_of_data(data, p->arena, p->module->context, &value));
     uint64_t size = data->type->kind == IG_TABLE ? (uint64_t)data->size
                                                  : (uint64_t)ig_tensor_bytes(&value);
-    *out_number = ig_artifact_constant(p->w, name, value.data, size);
+    *out_index = ig_artifact_constant(p->w, name, value.data, size);
     return IG_OK;
 }
 

@@ -14,7 +14,7 @@ typedef struct sources {
     ig_arena *arena, scratch;
     ig_writer out;
     uint32_t *node_of;      /* by location: number of the node + 1; 0 is none */
-    ig_map number_of;       /* a node's name -> index + 1 */
+    ig_map id_of;           /* a node's name -> index + 1 */
     IG_VEC(uint32_t) nodes; /* by number: its first location */
     uint8_t *fates;         /* by number */
 } sources;
@@ -22,9 +22,9 @@ typedef struct sources {
 /* ---- nodes ---- */
 
 /* Locations of one node, as trips of an unrolled loop have them, read alike. */
-static void number_nodes(sources *s) {
+static void index_nodes(sources *s) {
     s->node_of = IG_NEW_ARRAY(s->arena, uint32_t, s->module->locations.count);
-    ig_map_init(&s->number_of, s->arena);
+    ig_map_init(&s->id_of, s->arena);
     for (uint32_t i = 1; i < s->module->locations.count; i++) {
         const char *scope = s->module->locations.items[i].scope;
         ig_str text = ig_str_of(ig_source_of(s->arena, s->module, i));
@@ -34,11 +34,11 @@ static void number_nodes(sources *s) {
         if (scope) { /* modules of one class share their lines of source */
             text = ig_str_of(ig_arena_printf(s->arena, "%s\n%s", text.data, scope));
         }
-        uintptr_t known = (uintptr_t)ig_map_get(&s->number_of, text);
+        uintptr_t known = (uintptr_t)ig_map_get(&s->id_of, text);
         if (!known) {
             IG_PUSH(s->arena, &s->nodes, i);
             known = s->nodes.count;
-            ig_map_set(&s->number_of, text, (void *)known);
+            ig_map_set(&s->id_of, text, (void *)known);
         }
         s->node_of[i] = (uint32_t)known;
     }
@@ -124,7 +124,7 @@ static void put_node(sources *s, uint32_t index) {
     put_text(s, "op", where->op);
     put_text(s, "graph", where->graph);
     put_text(s, "scope", where->scope);
-    put_number(s, "number", where->number);
+    put_number(s, "number", where->node_id);
     put_number(s, "line", where->line);
     ig_put(&s->out, "\"fate\": \"%s\"}", fates[s->fates[index]]);
 }
@@ -159,7 +159,7 @@ ig_str ig_sources_write(const ig_module *module, const ig_origins *steps,
     sources s = { .module = module, .arena = arena };
     ig_arena_init(&s.scratch, arena->budget);
     ig_writer_init(&s.out, arena);
-    number_nodes(&s);
+    index_nodes(&s);
     find_fates(&s, steps, step_count);
     ig_put(&s.out, "{\"nodes\": [");
     for (uint32_t i = 0; i < s.nodes.count; i++) {

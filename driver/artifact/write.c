@@ -91,8 +91,8 @@ static void *to_entry(size_t index) {
     return (void *)(uintptr_t)(index + 1);
 }
 
-static bool from_entry(const void *entry, size_t *out_number) {
-    *out_number = (size_t)(uintptr_t)entry - 1;
+static bool from_entry(const void *entry, size_t *out_index) {
+    *out_index = (size_t)(uintptr_t)entry - 1;
     return entry != NULL;
 }
 

@@ -21,7 +21,7 @@ enum { PIPELINE_BYTES = 4096, NO_ANSWER = -1, BAD = 0, GOOD = 1 };
 
 typedef struct pass_state {
     const char *pass;
-    uint32_t number;
+    uint32_t index;
     ig_module *module; /* after it; NULL: it was at work on a plan */
 } pass_state;
 
@@ -60,7 +60,7 @@ static void keep_state(void *user, const char *pass, uint32_t index,
         return;
     }
     b->hash = hash;
-    IG_PUSH(&b->arena, &b->states, (pass_state){ .pass = pass, .number = index });
+    IG_PUSH(&b->arena, &b->states, (pass_state){ .pass = pass, .index = index });
     if (!is_plan) {
         b->states.items[b->states.count - 1].module = ig_module_clone(module);
     }
@@ -181,7 +181,7 @@ static void blame_plan(const bisection *b, size_t first, ig_guilty_pass *out) {
 
 static ig_status blame_state(bisection *b, size_t bad, ig_guilty_pass *out) {
     out->pass = b->states.items[bad].pass;
-    out->number = b->states.items[bad].number;
+    out->index = b->states.items[bad].index;
     b->shown[0] = &b->states.items[bad ? bad - 1 : 0];
     b->shown[1] = &b->states.items[bad];
     IG_TRY(ig_driver_guard(b->module->context, print_states, b));

@@ -134,8 +134,8 @@ static ig_status open_file(void *arguments) {
     return IG_OK;
 }
 
-ig_status numbers_all(void *arguments) {
-    numbers *list = arguments;
+ig_status ids_all(void *arguments) {
+    id_list *list = arguments;
     list->items = IG_NEW_ARRAY(list->arena, size_t, list->count);
     for (size_t i = 0; i < list->count; i++) {
         list->items[i] = i;
@@ -164,8 +164,8 @@ static ig_status try_whole(reduction *r) {
 
 static ig_status reduce_all(reduction *r) {
     IG_TRY(ig_driver_guard(r->module->context, open_file, r));
-    numbers list = { &r->arena, NULL, r->node_count };
-    IG_TRY(ig_driver_guard(r->module->context, numbers_all, &list));
+    id_list list = { &r->arena, NULL, r->node_count };
+    IG_TRY(ig_driver_guard(r->module->context, ids_all, &list));
     IG_TRY(reduction_run(r));
     IG_TRY(try_whole(r));
     reduce_nodes(r, &list);

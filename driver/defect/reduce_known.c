@@ -96,9 +96,10 @@ static const ig_argument *value_in_run(const reduction *r, const ig_value *value
     if (!value->def) {
         return value->index < r->input_count ? &r->inputs[value->index] : NULL;
     }
-    uintptr_t place = (uintptr_t)ig_map_get_id(&r->place, IG_MAP_PTR(value));
-    return r->values && place ? &r->values[ig_module_output_count(r->model) + place - 1]
-                              : NULL;
+    uintptr_t position = (uintptr_t)ig_map_get_id(&r->index_of, IG_MAP_PTR(value));
+    return r->values && position
+               ? &r->values[ig_module_output_count(r->model) + position - 1]
+               : NULL;
 }
 
 static ig_status know_value(reduction *r, const named_value *named) {
@@ -152,13 +153,14 @@ static ig_status read_names(void *arguments) {
         .types = types, .type_count = r->input_count, .named = add_name, .user = r
     };
     IG_TRY(ig_import_onnx(r->module->context, r->path, &options, &r->model));
-    ig_map_init(&r->place, &r->arena);
-    uintptr_t place = 0;
+    ig_map_init(&r->index_of, &r->arena);
+    uintptr_t position = 0;
     for (ig_op *op = ig_entry_of(r->model)->body.first; op; op = op->next) {
         bool is_constant = ig_ops[op->code].traits & IG_CONSTANT;
         for (uint32_t i = 0; i < op->result_count && !is_constant; i++) {
             if (op->results[i].type->kind == IG_TENSOR) {
-                ig_map_set_id(&r->place, IG_MAP_PTR(&op->results[i]), (void *)++place);
+                ig_map_set_id(&r->index_of, IG_MAP_PTR(&op->results[i]),
+                              (void *)++position);
             }
         }
     }
@@ -174,8 +176,8 @@ ig_status reduction_run(reduction *r) {
     size_t count, got = 0;
     IG_TRY(ig_driver_guard(context, read_names, r));
     IG_TRY(ig_module_values(r->model, &values, &count));
-    numbers all = { &r->arena, NULL, count };
-    IG_TRY(ig_driver_guard(context, numbers_all, &all));
+    id_list all = { &r->arena, NULL, count };
+    IG_TRY(ig_driver_guard(context, ids_all, &all));
     ig_diag diag = context->diag;
     context->diag.sink = NULL;
     ig_status status = ig_module_expose(r->model, all.items, count, &r->exposed);

@@ -22,7 +22,7 @@ enum { FEW_NODES = 12 };
 
 /* ---- windows ---- */
 
-static bool fails_between(reduction *r, const numbers *list, size_t from, size_t to) {
+static bool fails_between(reduction *r, const id_list *list, size_t from, size_t to) {
     memset(r->fates, IG_ONNX_GONE, r->node_count);
     for (size_t i = from; i < to; i++) {
         r->fates[list->items[i]] = IG_ONNX_KEPT;
@@ -30,12 +30,12 @@ static bool fails_between(reduction *r, const numbers *list, size_t from, size_t
     return reduction_try(r) == YES;
 }
 
-static void take_between(numbers *list, size_t from, size_t to) {
+static void take_between(id_list *list, size_t from, size_t to) {
     list->items += from;
     list->count = to - from;
 }
 
-static void reduce_to_halves(reduction *r, numbers *list) {
+static void reduce_to_halves(reduction *r, id_list *list) {
     while (list->count > 1 && r->verdict != STOP) {
         size_t middle = list->count / 2;
         if (fails_between(r, list, 0, middle)) {
@@ -49,7 +49,7 @@ static void reduce_to_halves(reduction *r, numbers *list) {
 }
 
 /* Neither half fails alone: those needed are about the middle, or all over the list. */
-static void reduce_to_window(reduction *r, numbers *list) {
+static void reduce_to_window(reduction *r, id_list *list) {
     size_t middle = list->count / 2;
     for (size_t reach = 1; reach < middle && r->verdict != STOP; reach *= 2) {
         if (fails_between(r, list, middle - reach, middle + reach)) {
@@ -60,7 +60,7 @@ static void reduce_to_window(reduction *r, numbers *list) {
 }
 
 /* The shortest beginning that fails, and of that the shortest end. */
-static void reduce_ends(reduction *r, numbers *list) {
+static void reduce_ends(reduction *r, id_list *list) {
     size_t from = 0, to = list->count;
     for (size_t min = 1; min < to && r->verdict != STOP;) {
         size_t middle = min + (to - min) / 2;
@@ -83,7 +83,7 @@ static void reduce_ends(reduction *r, numbers *list) {
 
 /* ---- sources of the last one ---- */
 
-static void take_kept(const reduction *r, numbers *list) {
+static void take_kept(const reduction *r, id_list *list) {
     size_t count = 0;
     for (size_t i = 0; i < list->count; i++) {
         if (r->fates[list->items[i]] == IG_ONNX_KEPT) {
@@ -95,7 +95,7 @@ static void take_kept(const reduction *r, numbers *list) {
 }
 
 /* Keeps those that are at most `max` in front of the list's last; their number. */
-static size_t keep_near(reduction *r, const numbers *list, const uint32_t *distances,
+static size_t keep_near(reduction *r, const id_list *list, const uint32_t *distances,
                         uint32_t max) {
     size_t count = 0;
     memset(r->fates, IG_ONNX_GONE, r->node_count);
@@ -121,7 +121,7 @@ static ig_status find_distances(void *arguments) {
     return IG_OK;
 }
 
-static void reduce_to_near(reduction *r, numbers *list) {
+static void reduce_to_near(reduction *r, id_list *list) {
     distances_call call = { .r = r, .node = list->items[list->count - 1] };
     size_t before = 0;
     if (ig_driver_guard(r->module->context, find_distances, &call) != IG_OK) {
@@ -143,7 +143,7 @@ static void reduce_to_near(reduction *r, numbers *list) {
 /* ---- parts ---- */
 
 /* Part `number` of `parts` of the list: alone, or all the others. */
-static void keep_part(reduction *r, const numbers *list, size_t index, size_t parts,
+static void keep_part(reduction *r, const id_list *list, size_t index, size_t parts,
                       bool is_alone) {
     memset(r->fates, IG_ONNX_GONE, r->node_count);
     for (size_t i = 0; i < list->count; i++) {
@@ -152,7 +152,7 @@ static void keep_part(reduction *r, const numbers *list, size_t index, size_t pa
     }
 }
 
-static bool try_parts(reduction *r, numbers *list, size_t parts, bool is_alone) {
+static bool try_parts(reduction *r, id_list *list, size_t parts, bool is_alone) {
     for (size_t i = 0; i < parts; i++) {
         keep_part(r, list, i, parts, is_alone);
         if (reduction_try(r) == YES) {
@@ -163,7 +163,7 @@ static bool try_parts(reduction *r, numbers *list, size_t parts, bool is_alone) 
     return false;
 }
 
-static void reduce_to_parts(reduction *r, numbers *list) {
+static void reduce_to_parts(reduction *r, id_list *list) {
     size_t parts = 2;
     while (list->count > 1 && r->verdict != STOP) {
         parts = parts < list->count ? parts : list->count;
@@ -184,7 +184,7 @@ static void reduce_to_parts(reduction *r, numbers *list) {
 }
 
 /* Passes by each node that is not needed so; again, while one of them was not. */
-static void pass_nodes(reduction *r, const numbers *list) {
+static void pass_nodes(reduction *r, const id_list *list) {
     for (bool is_less = true; is_less && r->verdict != STOP;) {
         is_less = false;
         for (size_t i = list->count; i-- > 0 && r->verdict != STOP;) {
@@ -211,7 +211,7 @@ static bool try_fate(reduction *r, uint8_t *one, uint8_t *other, ig_onnx_fate fa
 }
 
 /* Some node, or some two, of those that are kept. */
-static bool drop_two(reduction *r, const numbers *list) {
+static bool drop_two(reduction *r, const id_list *list) {
     for (size_t i = list->count; i-- > 0;) {
         uint8_t *one = &r->fates[list->items[i]];
         for (size_t k = i + 1; k-- > 0 && *one == IG_ONNX_KEPT;) {
@@ -225,7 +225,7 @@ static bool drop_two(reduction *r, const numbers *list) {
     return false;
 }
 
-static void drop_pairs(reduction *r, const numbers *list) {
+static void drop_pairs(reduction *r, const id_list *list) {
     size_t left = 0;
     for (size_t i = 0; i < list->count; i++) {
         left += r->fates[list->items[i]] == IG_ONNX_KEPT;
@@ -235,7 +235,7 @@ static void drop_pairs(reduction *r, const numbers *list) {
     }
 }
 
-void reduce_nodes(reduction *r, numbers *list) {
+void reduce_nodes(reduction *r, id_list *list) {
     reduce_to_halves(r, list);
     reduce_to_window(r, list);
     reduce_ends(r, list);

@@ -17,10 +17,10 @@ typedef struct named_value {
 } named_value;
 
 /* Numbers of nodes or values, rising. */
-typedef struct numbers {
+typedef struct id_list {
     ig_arena *arena;
     size_t *items, count;
-} numbers;
+} id_list;
 
 typedef struct reduction {
     ig_module *module; /* the caller's */
@@ -34,7 +34,7 @@ typedef struct reduction {
     /* Known values: */
     ig_module *model, *exposed; /* read anew for the names of its values */
     IG_VEC(named_value) names;
-    ig_map place;              /* value -> 1 + its place in ig_module_values */
+    ig_map index_of;           /* value -> 1 + its place in ig_module_values */
     ig_map computed;           /* values that the inputs' elements have a part in */
     const ig_argument *values; /* of the interpreter's run; NULL: it did not work */
     bool is_open;              /* extents stay open */
@@ -53,7 +53,7 @@ typedef struct reduction {
 } reduction;
 
 /* 0, 1, 2 … as many as `count` says.  For ig_driver_guard. */
-ig_status numbers_all(void *numbers);
+ig_status ids_all(void *id_list);
 
 /* Runs the model once.  An error is that of reading it, or IG_CANCELLED. */
 ig_status reduction_run(reduction *r);
@@ -65,7 +65,7 @@ ig_onnx_variant reduction_variant(const reduction *r);
 int reduction_try(reduction *r);
 
 /* Fewer nodes: `list` becomes those that are left, which are kept or passed by. */
-void reduce_nodes(reduction *r, numbers *list);
+void reduce_nodes(reduction *r, id_list *list);
 /* Shorter extents, and weights that are 1. */
 ig_status reduce_values(reduction *r);
 

@@ -17,7 +17,7 @@ typedef struct walk {
     ig_arena scratch;
     const ig_graph *graph;
     ig_printer *lines; /* of the graph */
-    size_t graph_number, op_count;
+    size_t graph_index, op_count;
 } walk;
 
 typedef void op_fn(walk *w, const ig_op *op);
@@ -44,7 +44,7 @@ static void visit_graphs(walk *w, uint32_t stages, void (*visit)(walk *w)) {
             w->lines = ig_line_printer(w->graph, &w->scratch);
             visit(w);
             ig_arena_fini(&w->scratch);
-            w->graph_number++;
+            w->graph_index++;
         }
     }
 }
@@ -80,26 +80,26 @@ static void dot_op(walk *w, const ig_op *op) {
     while (label.size && ((unsigned char)label.data[label.size - 1] & 0x80)) {
         label.size--; /* not in the middle of a character */
     }
-    ig_put(w->out, "    g%zu_%u [label=", w->graph_number, op->id);
+    ig_put(w->out, "    g%zu_%u [label=", w->graph_index, op->id);
     ig_put_json_string(w->out, label);
     ig_put(w->out, "];\n");
     for (uint32_t i = 0; i < op->operand_count; i++) {
         const ig_value *value = op->operands[i].value;
         if (value->def) {
-            ig_put(w->out, "    g%zu_%u -> g%zu_%u [label=", w->graph_number,
-                   value->def->id, w->graph_number, op->id);
+            ig_put(w->out, "    g%zu_%u -> g%zu_%u [label=", w->graph_index,
+                   value->def->id, w->graph_index, op->id);
             ig_put_json_string(w->out, type_of(w, value));
             ig_put(w->out, "];\n");
         }
     }
     if (op->block->parent) {
-        ig_put(w->out, "    g%zu_%u -> g%zu_%u [style=dotted];\n", w->graph_number,
-               op->block->parent->id, w->graph_number, op->id);
+        ig_put(w->out, "    g%zu_%u -> g%zu_%u [style=dotted];\n", w->graph_index,
+               op->block->parent->id, w->graph_index, op->id);
     }
 }
 
 static void dot_graph(walk *w) {
-    ig_put(w->out, "  subgraph cluster_%zu {\n    label=", w->graph_number);
+    ig_put(w->out, "  subgraph cluster_%zu {\n    label=", w->graph_index);
     ig_put_json_string(w->out, ig_str_of(w->graph->name));
     ig_put(w->out, ";\n");
     visit_ops(w, dot_op);
@@ -193,7 +193,7 @@ static void json_graph(walk *w) {
                                           [IG_STAGE_PLAN] = "plan",
                                           [IG_STAGE_KERNEL] = "kernel" };
     const ig_graph *graph = w->graph;
-    ig_put(w->out, "%s\n  {\"graph\": ", w->graph_number ? "," : "");
+    ig_put(w->out, "%s\n  {\"graph\": ", w->graph_index ? "," : "");
     ig_put_json_string(w->out, ig_str_of(graph->name));
     ig_put(w->out, ", \"stage\": \"%s\", \"inputs\": [", stages[graph->stage]);
     for (uint32_t i = 0; i < graph->body.arg_count; i++) {
@@ -270,7 +270,7 @@ static void explorer_op(walk *w, const ig_op *op) {
 }
 
 static void explorer_graph(walk *w) {
-    ig_put(w->out, "%s\n {\"id\": ", w->graph_number ? "," : "");
+    ig_put(w->out, "%s\n {\"id\": ", w->graph_index ? "," : "");
     ig_put_json_string(w->out, ig_str_of(w->graph->name));
     ig_put(w->out, ", \"nodes\": [");
     w->op_count = 0;

@@ -9,12 +9,12 @@
 
 /* Texts, each once, in order of their first use. */
 typedef struct text_table {
-    ig_map numbers; /* text -> number + 1 */
+    ig_map ids;     /* text -> number + 1 */
     ig_writer list; /* as JSON */
     uint32_t count;
 } text_table;
 
-typedef IG_VEC(uint32_t) number_list;
+typedef IG_VEC(uint32_t) index_list;
 
 struct ig_states {
     ig_arena *arena, scratch; /* scratch: of one state */
@@ -34,7 +34,7 @@ typedef struct adder {
 } adder;
 
 static void open_table(text_table *table, ig_arena *arena) {
-    ig_map_init(&table->numbers, arena);
+    ig_map_init(&table->ids, arena);
     ig_writer_init(&table->list, arena);
 }
 
@@ -49,8 +49,8 @@ ig_states *ig_states_create(ig_arena *arena) {
 }
 
 /* The number of `text`; `json` is its entry in the list when it is new. */
-static uint32_t number_of(text_table *table, ig_str text, bool is_json) {
-    uintptr_t known = (uintptr_t)ig_map_get(&table->numbers, text);
+static uint32_t id_of(text_table *table, ig_str text, bool is_json) {
+    uintptr_t known = (uintptr_t)ig_map_get(&table->ids, text);
     if (known) {
         return (uint32_t)known - 1;
     }
@@ -61,23 +61,23 @@ static uint32_t number_of(text_table *table, ig_str text, bool is_json) {
         ig_put_json_string(&table->list, text);
     }
     table->count++;
-    ig_map_set(&table->numbers, text, (void *)(uintptr_t)table->count);
+    ig_map_set(&table->ids, text, (void *)(uintptr_t)table->count);
     return table->count - 1;
 }
 
 /* ---- ops ---- */
 
-static uint32_t type_number(adder *a, const ig_value *value) {
+static uint32_t type_id(adder *a, const ig_value *value) {
     ig_writer text;
     ig_writer_init(&text, &a->states->scratch);
     ig_print_type(a->graph->module, value->type, &text);
-    return number_of(&a->states->types, ig_writer_str(&text), false);
+    return id_of(&a->states->types, ig_writer_str(&text), false);
 }
 
 static void put_value(adder *a, ig_writer *out, const ig_value *value,
                       const char *name) {
     const char *known = name ? name : value->name;
-    ig_put(out, "[%u, %u", value->id, type_number(a, value));
+    ig_put(out, "[%u, %u", value->id, type_id(a, value));
     if (known) {
         ig_put(out, ", ");
         ig_put_json_string(out, ig_str_of(known));
@@ -105,7 +105,7 @@ static void put_sources(adder *a, const ig_op *op) {
         ig_str name = ig_str_of(ig_dump_source_name(&a->states->scratch, where));
         if (name.size) {
             ig_put(&a->op, "%s%u", shown++ ? ", " : ", \"s\": [",
-                   number_of(&a->states->sources, name, false));
+                   id_of(&a->states->sources, name, false));
         }
     }
     ig_put(&a->op, "%s", shown ? "]" : "");
@@ -124,7 +124,7 @@ static void put_bodies(adder *a, const ig_op *op) {
     ig_put(&a->op, "%s", is_first ? "" : "]");
 }
 
-static uint32_t op_number(adder *a, const ig_op *op) {
+static uint32_t op_id(adder *a, const ig_op *op) {
     ig_writer_init(&a->op, &a->states->scratch);
     ig_put(&a->op, "{\"i\": %u, \"o\": \"%s\", \"u\": [", op->id,
            ig_ops[op->code].name);
@@ -145,30 +145,29 @@ static uint32_t op_number(adder *a, const ig_op *op) {
     }
     ig_put_char(&a->op, '}');
     a->states->is_used[op->code] = true;
-    return number_of(&a->states->ops, ig_writer_str(&a->op), true);
+    return id_of(&a->states->ops, ig_writer_str(&a->op), true);
 }
 
 /* ---- graphs ---- */
 
 /* Numbers as runs: first, count, first, count. */
-static void put_runs(const number_list *numbers, ig_writer *out) {
+static void put_runs(const index_list *ids, ig_writer *out) {
     size_t i = 0;
-    while (i < numbers->count) {
+    while (i < ids->count) {
         size_t end = i + 1;
-        while (end < numbers->count &&
-               numbers->items[end] == numbers->items[end - 1] + 1) {
+        while (end < ids->count && ids->items[end] == ids->items[end - 1] + 1) {
             end++;
         }
-        ig_put(out, "%s%u, %zu", i ? ", " : "", numbers->items[i], end - i);
+        ig_put(out, "%s%u, %zu", i ? ", " : "", ids->items[i], end - i);
         i = end;
     }
 }
 
 /* Depth first: a body's ops follow the op that has it, in the order of running.
  * Recursion is as deep as bodies nest, which readers bound by limits.graph_depth. */
-static void add_block(adder *a, const ig_block *block, number_list *out) {
+static void add_block(adder *a, const ig_block *block, index_list *out) {
     for (const ig_op *op = block->first; op; op = op->next) {
-        IG_PUSH(&a->states->scratch, out, op_number(a, op));
+        IG_PUSH(&a->states->scratch, out, op_id(a, op));
         for (uint32_t b = 0; b < op->body_count; b++) {
             add_block(a, op->bodies[b], out);
         }
@@ -197,7 +196,7 @@ static void put_graph(ig_states *states, const ig_graph *graph, ig_writer *out) 
     static const char *const stages[] = { [IG_STAGE_TENSOR] = "tensor",
                                           [IG_STAGE_PLAN] = "plan",
                                           [IG_STAGE_KERNEL] = "kernel" };
-    number_list ops = { 0 };
+    index_list ops = { 0 };
     adder a = { .states = states,
                 .graph = graph,
                 .printer = ig_line_printer(graph, &states->scratch) };

@@ -86,7 +86,7 @@ static void put_op(ig_writer *w, const ig_custom_op *op) {
 typedef struct own_extents {
     ig_module *module;
     ig_map known; /* symbols of arguments, and those in `places` too */
-    int64_t places[2 * IG_CUSTOM_MAX_TENSORS]; /* result, axis */
+    int64_t positions[2 * IG_CUSTOM_MAX_TENSORS]; /* result, axis */
     uint32_t count;
     const char *unknown; /* a symbol in an expression before it has a value */
 } own_extents;
@@ -117,8 +117,8 @@ static void find_own(const ig_op *op, own_extents *x) {
             uint32_t symbol = is_symbol ? ig_symbol_index(x->module, type->dims[k]) : 0;
             bool is_new = is_symbol && !ig_map_get_id(&x->known, symbol);
             if (is_new && x->count < IG_CUSTOM_MAX_TENSORS) {
-                x->places[2 * x->count] = i;
-                x->places[2 * x->count++ + 1] = k;
+                x->positions[2 * x->count] = i;
+                x->positions[2 * x->count++ + 1] = k;
                 note_known(x, symbol);
             }
             ig_dim_visit_symbols(x->module, type->dims[k], check_known, x);
@@ -151,7 +151,8 @@ static ig_status complete_op(ig_module *module, ig_graph *graph,
                         "function finds them: set `extents`");
     }
     if (x.count > 0) {
-        ig_attr_set(op, IG_custom_own, ig_attr_of_ints(module, x.places, 2 * x.count));
+        ig_attr_set(op, IG_custom_own,
+                    ig_attr_of_ints(module, x.positions, 2 * x.count));
     }
     return IG_OK;
 }

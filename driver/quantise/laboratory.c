@@ -73,7 +73,7 @@ static ig_status build_laboratory(void *arguments) {
     }
     ig_op **ops = IG_NEW_ARRAY(arena, ig_op *, lab->count);
     for (size_t i = 0; i < lab->count; i++) {
-        ops[i] = ig_quant_op(graph, plan->layers.items[lab->layers[i]].place);
+        ops[i] = ig_quant_op(graph, plan->layers.items[lab->layers[i]].position);
     }
     ig_quant_inserter in = ig_quant_inserter_of(plan, graph, arena);
     ig_value **values = IG_NEW_ARRAY(arena, ig_value *, 2 * lab->count);

@@ -21,7 +21,7 @@ static int compare_nodes(const void *a, const void *b) {
 
 static ig_onnx_layer layer_of(const ig_quantized *q, const ig_quant_layer *from) {
     const ig_location *where = &q->base->locations.items[from->loc];
-    ig_onnx_layer layer = { .node = where->number - 1u,
+    ig_onnx_layer layer = { .node = where->node_id - 1u,
                             .rounding = from->activation,
                             .codes = from->weight,
                             .is_turned = !from->is_conv && from->out_axis == 0,

@@ -80,7 +80,7 @@ static bool is_onnx_node(const ig_location *where) {
     static const char *const ops[] = { "MatMul", "Gemm", "Conv" };
     for (size_t i = 0; i < IG_COUNT_OF(ops) && where->op && !where->graph; i++) {
         if (strcmp(where->op, ops[i]) == 0) {
-            return where->number > 0;
+            return where->node_id > 0;
         }
     }
     return false;

@@ -288,7 +288,7 @@ static ig_status list_regions(joiner *j) {
 static void copy_row(const region *table, const joined_piece *piece, const char *from,
                      char *to) {
     const ig_row_info *info = &ig_rows_formats[table->format.format];
-    size_t factors = info->place ? 2 * (ig_dtypes[info->dtype].bits / 8) : 0;
+    size_t factors = info->side ? 2 * (ig_dtypes[info->dtype].bits / 8) : 0;
     int64_t first = piece->column * table->bits / 8;
     int64_t codes = (piece->columns * table->bits + 7) / 8;
     memcpy(to + table->layout.codes + first, from + piece->layout.codes, (size_t)codes);
@@ -359,12 +359,13 @@ static size_t put_place(const joiner *j, const ig_file_map *weights, ig_str text
                         ig_writer *out) {
     const char *close = memchr(text.data, ')', text.size);
     long long offset = -1, size = -1;
-    char place[64] = "";
+    char position[64] = "";
     size_t length = close ? (size_t)(close - text.data) : 0;
-    snprintf(place, sizeof place, "%.*s", (int)(length < 63 ? length : 63), text.data);
-    bool is_place = sscanf(place, ", %lld, %lld", &offset, &size) == 2 && offset >= 0 &&
-                    size >= 0 && offset <= j->bytes && size <= j->bytes - offset &&
-                    (uint64_t)j->bytes <= weights->size;
+    snprintf(position, sizeof position, "%.*s", (int)(length < 63 ? length : 63),
+             text.data);
+    bool is_place = sscanf(position, ", %lld, %lld", &offset, &size) == 2 &&
+                    offset >= 0 && size >= 0 && offset <= j->bytes &&
+                    size <= j->bytes - offset && (uint64_t)j->bytes <= weights->size;
     if (!is_place) {
         return 0;
     }

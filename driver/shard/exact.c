@@ -65,10 +65,11 @@ static bool is_repeated(const shard_planner *planner, int64_t rank) {
     return false;
 }
 
-static bool add_part(descent *d, shard_place *place, int64_t part, int64_t rank) {
+static bool add_part(descent *d, shard_placement *placement, int64_t part,
+                     int64_t rank) {
     shard_rank *to = &d->planner->ranks[rank];
-    const shard_part *what = &place->option->parts[part];
-    place->ranks[part] = (int32_t)rank;
+    const shard_part *what = &placement->option->parts[part];
+    placement->ranks[part] = (int32_t)rank;
     d->planner->steps_left -= 1;
     if (what->hbm > to->hbm || what->ddr > to->ddr) {
         return false;
@@ -80,14 +81,15 @@ static bool add_part(descent *d, shard_place *place, int64_t part, int64_t rank)
 static void try_table(descent *d, size_t depth);
 
 /* One part on each of the ranks from `first` on. */
-static void try_run(descent *d, size_t depth, shard_place *place, int64_t first) {
-    int64_t count = place->option->part_count;
+static void try_run(descent *d, size_t depth, shard_placement *placement,
+                    int64_t first) {
+    int64_t count = placement->option->part_count;
     shard_rank *ranks = d->planner->ranks + first;
     size_t bytes = (size_t)count * sizeof *ranks;
     shard_rank *saved = d->saved + depth * (size_t)d->planner->problem->world;
     memcpy(saved, ranks, bytes);
     int64_t i = 0;
-    while (i < count && add_part(d, place, i, first + i)) {
+    while (i < count && add_part(d, placement, i, first + i)) {
         i++;
     }
     if (i == count) {
@@ -101,39 +103,39 @@ typedef struct rank_range {
 } rank_range;
 
 /* Every rank of the range for `part`, and so on for those after it. */
-static void try_parts(descent *d, size_t depth, shard_place *place, rank_range range,
-                      int64_t part) {
-    if (part == place->option->part_count) {
+static void try_parts(descent *d, size_t depth, shard_placement *placement,
+                      rank_range range, int64_t part) {
+    if (part == placement->option->part_count) {
         try_table(d, depth + 1);
         return;
     }
     for (int64_t i = range.first; i < range.end && d->planner->steps_left > 0; i++) {
         shard_rank saved = d->planner->ranks[i];
         bool is_needless = d->is_roomy && is_repeated(d->planner, i);
-        if (!is_needless && add_part(d, place, part, i)) {
-            try_parts(d, depth, place, range, part + 1);
+        if (!is_needless && add_part(d, placement, part, i)) {
+            try_parts(d, depth, placement, range, part + 1);
         }
         d->planner->ranks[i] = saved;
     }
 }
 
-static void try_option(descent *d, size_t depth, shard_place *place) {
+static void try_option(descent *d, size_t depth, shard_placement *placement) {
     const shard_problem *p = d->planner->problem;
-    shard_type type = place->option->type;
+    shard_type type = placement->option->type;
     if (type == SHARD_DATA_PARALLEL || type == SHARD_ROW_WISE) {
-        try_run(d, depth, place, 0);
+        try_run(d, depth, placement, 0);
         return;
     }
     if (type == SHARD_TABLE_WISE || type == SHARD_COLUMN_WISE) {
-        try_parts(d, depth, place, (rank_range){ 0, p->world }, 0);
+        try_parts(d, depth, placement, (rank_range){ 0, p->world }, 0);
         return;
     }
     for (int64_t first = 0; first < p->world; first += p->local_world) {
         if (type == SHARD_TABLE_ROW_WISE) {
-            try_run(d, depth, place, first);
+            try_run(d, depth, placement, first);
         } else {
-            try_parts(d, depth, place, (rank_range){ first, first + p->local_world },
-                      0);
+            try_parts(d, depth, placement,
+                      (rank_range){ first, first + p->local_world }, 0);
         }
     }
 }
@@ -150,12 +152,12 @@ static void try_table(descent *d, size_t depth) {
         return;
     }
     size_t table = planner->sized[depth].table;
-    shard_place *place = &planner->places[table];
+    shard_placement *placement = &planner->placements[table];
     for (size_t i = 0; i < planner->choices[table].count; i++) {
-        place->option = &planner->choices[table].options[i];
-        d->search->type_tables[place->option->type]++;
-        try_option(d, depth, place);
-        d->search->type_tables[place->option->type]--;
+        placement->option = &planner->choices[table].options[i];
+        d->search->type_tables[placement->option->type]++;
+        try_option(d, depth, placement);
+        d->search->type_tables[placement->option->type]--;
     }
 }
 

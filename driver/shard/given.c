@@ -61,9 +61,9 @@ static bool is_same_pair(const ig_json *shard, const char *key, const int64_t *p
                       first == pair[0] && second == pair[1]);
 }
 
-static ig_status read_rank(const plan_reader *r, const shard_place *place, int64_t part,
-                           const ig_json *shard) {
-    const char *name = place->option->table->name;
+static ig_status read_rank(const plan_reader *r, const shard_placement *placement,
+                           int64_t part, const ig_json *shard) {
+    const char *name = placement->option->table->name;
     int64_t rank = -1, world = r->planner->problem->world;
     if (!ig_json_int(ig_json_get(shard, "rank"), &rank) || rank < 0 || rank >= world) {
         return ig_error(&r->context->diag, IG_INVALID, r->where,
@@ -71,23 +71,23 @@ static ig_status read_rank(const plan_reader *r, const shard_place *place, int64
                         "number from 0 to %lld",
                         name, (long long)part, (long long)world - 1);
     }
-    if (!is_same_pair(shard, "size", place->option->parts[part].size) ||
-        !is_same_pair(shard, "offset", place->option->parts[part].offset)) {
+    if (!is_same_pair(shard, "size", placement->option->parts[part].size) ||
+        !is_same_pair(shard, "offset", placement->option->parts[part].offset)) {
         return ig_error(&r->context->diag, IG_INVALID, r->where,
                         "plan: table '%s': shard %lld has another size or offset than "
                         "this table would be cut to; make the plan for this table",
                         name, (long long)part);
     }
-    place->ranks[part] = (int32_t)rank;
+    placement->ranks[part] = (int32_t)rank;
     return IG_OK;
 }
 
 /* Each block of columns is on all ranks of one host, in order. */
-static bool is_grid_legal(const shard_problem *p, const shard_place *place) {
-    for (int64_t i = 0; i < place->option->part_count; i++) {
-        int64_t first = place->ranks[i - i % p->local_world];
+static bool is_grid_legal(const shard_problem *p, const shard_placement *placement) {
+    for (int64_t i = 0; i < placement->option->part_count; i++) {
+        int64_t first = placement->ranks[i - i % p->local_world];
         if (first % p->local_world != 0 ||
-            place->ranks[i] != first + i % p->local_world) {
+            placement->ranks[i] != first + i % p->local_world) {
             return false;
         }
     }
@@ -95,21 +95,21 @@ static bool is_grid_legal(const shard_problem *p, const shard_place *place) {
 }
 
 /* Parts that go to as many ranks are on different ones; those of a host on one host. */
-static bool are_ranks_legal(const shard_problem *p, const shard_place *place) {
-    shard_type type = place->option->type;
+static bool are_ranks_legal(const shard_problem *p, const shard_placement *placement) {
+    shard_type type = placement->option->type;
     if (type == SHARD_GRID) {
-        return is_grid_legal(p, place);
+        return is_grid_legal(p, placement);
     }
     bool is_spread = type == SHARD_DATA_PARALLEL || type == SHARD_ROW_WISE ||
                      type == SHARD_TABLE_ROW_WISE;
     bool is_on_host = type == SHARD_TABLE_ROW_WISE || type == SHARD_TABLE_COLUMN_WISE;
-    int64_t host = place->ranks[0] / p->local_world;
+    int64_t host = placement->ranks[0] / p->local_world;
     int64_t first = type == SHARD_TABLE_ROW_WISE ? host * p->local_world : 0;
-    for (int64_t i = 0; i < place->option->part_count; i++) {
-        if (is_spread && place->ranks[i] != first + i) {
+    for (int64_t i = 0; i < placement->option->part_count; i++) {
+        if (is_spread && placement->ranks[i] != first + i) {
             return false;
         }
-        if (is_on_host && place->ranks[i] / p->local_world != host) {
+        if (is_on_host && placement->ranks[i] / p->local_world != host) {
             return false;
         }
     }
@@ -117,11 +117,11 @@ static bool are_ranks_legal(const shard_problem *p, const shard_place *place) {
 }
 
 static ig_status read_entry(const plan_reader *r, size_t table, const ig_json *entry) {
-    const shard_place *place = &r->planner->best[table];
+    const shard_placement *placement = &r->planner->best[table];
     const ig_json *shards = ig_json_get(entry, "shards");
     IG_TRY(find_option(r, table, entry));
-    size_t count = (size_t)place->option->part_count;
-    const char *name = place->option->table->name;
+    size_t count = (size_t)placement->option->part_count;
+    const char *name = placement->option->table->name;
     if (!shards || shards->kind != IG_JSON_ARRAY || ig_json_count(shards) != count) {
         return ig_error(&r->context->diag, IG_INVALID, r->where,
                         "plan: table '%s': \"shards\" must be a list of %zu, as "
@@ -129,14 +129,14 @@ static ig_status read_entry(const plan_reader *r, size_t table, const ig_json *e
                         name, count);
     }
     for (size_t i = 0; i < count; i++) {
-        IG_TRY(read_rank(r, place, (int64_t)i, &shards->as.list.items[i]));
+        IG_TRY(read_rank(r, placement, (int64_t)i, &shards->as.list.items[i]));
     }
-    return are_ranks_legal(r->planner->problem, place)
+    return are_ranks_legal(r->planner->problem, placement)
                ? IG_OK
                : ig_error(
                      &r->context->diag, IG_INVALID, r->where,
                      "plan: table '%s': shards of '%s' are on ranks in their order (0, 1, …), within one host where the type says so",
-                     name, shard_type_names[place->option->type]);
+                     name, shard_type_names[placement->option->type]);
 }
 
 static ig_status check_room(const plan_reader *r) {

@@ -112,7 +112,7 @@ static int64_t row_bytes(const ig_type *type, int64_t dim, int64_t *out_factors)
         return (dim * bits + 7) / 8;
     }
     const ig_row_info *info = &ig_rows_formats[type->rows.format];
-    *out_factors = info->place ? 2 * (ig_dtypes[info->dtype].bits / 8) : 0;
+    *out_factors = info->side ? 2 * (ig_dtypes[info->dtype].bits / 8) : 0;
     return layout.stride;
 }
 

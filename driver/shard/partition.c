@@ -41,18 +41,19 @@ shard_rank shard_option_sum(const shard_option *option) {
     return sum;
 }
 
-static shard_place *new_places(ig_arena *arena, const shard_problem *problem,
-                               const shard_choice *choices) {
-    shard_place *places = IG_NEW_ARRAY(arena, shard_place, problem->table_count);
+static shard_placement *new_placements(ig_arena *arena, const shard_problem *problem,
+                                       const shard_choice *choices) {
+    shard_placement *placements = IG_NEW_ARRAY(arena, shard_placement,
+                                               problem->table_count);
     for (size_t i = 0; i < problem->table_count; i++) {
         int64_t max = 1;
         for (size_t k = 0; k < choices[i].count; k++) {
             int64_t count = choices[i].options[k].part_count;
             max = count > max ? count : max;
         }
-        places[i].ranks = IG_NEW_ARRAY(arena, int32_t, (size_t)max);
+        placements[i].ranks = IG_NEW_ARRAY(arena, int32_t, (size_t)max);
     }
-    return places;
+    return placements;
 }
 
 void shard_planner_init(shard_planner *planner, ig_arena *arena,
@@ -75,8 +76,8 @@ void shard_planner_init(shard_planner *planner, ig_arena *arena,
                               (size_t)(problem->world / problem->local_world)),
         .sized = IG_NEW_ARRAY(arena, shard_sized, problem->table_count),
         .totals = IG_NEW_ARRAY(arena, double, (size_t)problem->world),
-        .places = new_places(arena, problem, choices),
-        .best = new_places(arena, problem, choices),
+        .placements = new_placements(arena, problem, choices),
+        .best = new_placements(arena, problem, choices),
         .best_worst = INFINITY,
         .steps_left = INFINITY,
     };
@@ -104,8 +105,8 @@ typedef struct rank_run {
     int32_t first;
 } rank_run;
 
-static bool place_one_on_each(const rank_run *run, shard_place *place) {
-    const shard_option *option = place->option;
+static bool place_one_on_each(const rank_run *run, shard_placement *placement) {
+    const shard_option *option = placement->option;
     if (option->part_count != run->count) {
         return false;
     }
@@ -114,7 +115,7 @@ static bool place_one_on_each(const rank_run *run, shard_place *place) {
             return false;
         }
         shard_rank_add(&run->ranks[i], &option->parts[i]);
-        place->ranks[i] = run->first + (int32_t)i;
+        placement->ranks[i] = run->first + (int32_t)i;
     }
     return true;
 }
@@ -135,32 +136,34 @@ static int64_t idlest_rank(const rank_run *run, const shard_part *part) {
     return found;
 }
 
-static bool place_on_idlest(const rank_run *run, shard_place *place) {
-    for (int64_t i = 0; i < place->option->part_count; i++) {
-        const shard_part *part = &place->option->parts[i];
+static bool place_on_idlest(const rank_run *run, shard_placement *placement) {
+    for (int64_t i = 0; i < placement->option->part_count; i++) {
+        const shard_part *part = &placement->option->parts[i];
         int64_t rank = idlest_rank(run, part);
         if (rank < 0) {
             return false;
         }
         shard_rank_add(&run->ranks[rank], part);
-        place->ranks[i] = run->first + (int32_t)rank;
+        placement->ranks[i] = run->first + (int32_t)rank;
     }
     return true;
 }
 
-static bool place_in_host(shard_planner *planner, int64_t host, shard_place *place) {
+static bool place_in_host(shard_planner *planner, int64_t host,
+                          shard_placement *placement) {
     int64_t local = planner->problem->local_world;
     shard_rank *ranks = planner->ranks + host * local;
-    shard_rank sum = shard_option_sum(place->option), room = { 0 };
+    shard_rank sum = shard_option_sum(placement->option), room = { 0 };
     for (int64_t i = 0; i < local; i++) {
         room.hbm += ranks[i].hbm;
         room.ddr += ranks[i].ddr;
         planner->trial[i] = ranks[i];
     }
     rank_run run = { planner->trial, local, local, (int32_t)(host * local) };
-    bool is_whole = place->option->type == SHARD_TABLE_ROW_WISE;
+    bool is_whole = placement->option->type == SHARD_TABLE_ROW_WISE;
     if (sum.hbm > room.hbm || sum.ddr > room.ddr ||
-        !(is_whole ? place_one_on_each(&run, place) : place_on_idlest(&run, place))) {
+        !(is_whole ? place_one_on_each(&run, placement)
+                   : place_on_idlest(&run, placement))) {
         return false;
     }
     memcpy(ranks, planner->trial, (size_t)local * sizeof *ranks);
@@ -177,7 +180,7 @@ static double host_total(const shard_planner *planner, int64_t host) {
 }
 
 /* Hosts are tried from the idlest on, equals in their order. */
-static bool place_on_a_host(shard_planner *planner, shard_place *place) {
+static bool place_on_a_host(shard_planner *planner, shard_placement *placement) {
     int64_t count = planner->problem->world / planner->problem->local_world;
     double last = -1;
     int64_t last_host = -1;
@@ -192,7 +195,7 @@ static bool place_on_a_host(shard_planner *planner, shard_place *place) {
                 next = host;
             }
         }
-        if (next < 0 || place_in_host(planner, next, place)) {
+        if (next < 0 || place_in_host(planner, next, placement)) {
             return next >= 0;
         }
         last = min;
@@ -213,29 +216,29 @@ static int idler_first(const void *a, const void *b) {
 
 /* Block `i` on the host hosts[(first + i) % count].  False: a rank lacks room, and the
  * ranks are as they were. */
-static bool place_blocks(shard_planner *planner, shard_place *place,
+static bool place_blocks(shard_planner *planner, shard_placement *placement,
                          const shard_host_load *hosts, int64_t count, int64_t first) {
     int64_t local = planner->problem->local_world;
     size_t bytes = (size_t)planner->problem->world * sizeof *planner->ranks;
     memcpy(planner->kept, planner->ranks, bytes);
-    for (int64_t i = 0; i < place->option->part_count; i++) {
-        const shard_part *part = &place->option->parts[i];
+    for (int64_t i = 0; i < placement->option->part_count; i++) {
+        const shard_part *part = &placement->option->parts[i];
         int64_t rank = hosts[(first + i / local) % count].host * local + i % local;
         if (!has_room(&planner->ranks[rank], part)) {
             memcpy(planner->ranks, planner->kept, bytes);
             return false;
         }
         shard_rank_add(&planner->ranks[rank], part);
-        place->ranks[i] = (int32_t)rank;
+        placement->ranks[i] = (int32_t)rank;
     }
     return true;
 }
 
 /* Hosts next to each other in the order of their load; all of them in turn where there
  * are no more hosts than blocks. */
-static bool place_on_hosts(shard_planner *planner, shard_place *place) {
+static bool place_on_hosts(shard_planner *planner, shard_placement *placement) {
     int64_t count = planner->problem->world / planner->problem->local_world;
-    int64_t blocks = place->option->part_count / planner->problem->local_world;
+    int64_t blocks = placement->option->part_count / planner->problem->local_world;
     shard_host_load *hosts = planner->hosts;
     for (int64_t i = 0; i < count; i++) {
         hosts[i] = (shard_host_load){ host_total(planner, i), i };
@@ -243,7 +246,7 @@ static bool place_on_hosts(shard_planner *planner, shard_place *place) {
     qsort(hosts, (size_t)count, sizeof *hosts, idler_first);
     int64_t tries = blocks < count ? count - blocks + 1 : 1;
     for (int64_t first = 0; first < tries; first++) {
-        if (place_blocks(planner, place, hosts, count, first)) {
+        if (place_blocks(planner, placement, hosts, count, first)) {
             return true;
         }
     }
@@ -261,19 +264,19 @@ static bool is_on_one_host(const shard_option *option) {
            option->type == SHARD_TABLE_COLUMN_WISE;
 }
 
-bool shard_place_one(shard_planner *planner, shard_place *place) {
+bool shard_place_one(shard_planner *planner, shard_placement *placement) {
     const shard_problem *p = planner->problem;
     rank_run world = { planner->ranks, p->world, p->local_world, 0 };
-    double visits = (double)(is_on_every_rank(place->option) ? 1 : p->world);
-    planner->steps_left -= (double)place->option->part_count * visits;
-    if (is_on_every_rank(place->option)) {
-        return place_one_on_each(&world, place);
+    double visits = (double)(is_on_every_rank(placement->option) ? 1 : p->world);
+    planner->steps_left -= (double)placement->option->part_count * visits;
+    if (is_on_every_rank(placement->option)) {
+        return place_one_on_each(&world, placement);
     }
-    if (place->option->type == SHARD_GRID) {
-        return place_on_hosts(planner, place);
+    if (placement->option->type == SHARD_GRID) {
+        return place_on_hosts(planner, placement);
     }
-    return is_on_one_host(place->option) ? place_on_a_host(planner, place)
-                                         : place_on_idlest(&world, place);
+    return is_on_one_host(placement->option) ? place_on_a_host(planner, placement)
+                                             : place_on_idlest(&world, placement);
 }
 
 static int larger_first(const void *a, const void *b) {
@@ -295,40 +298,41 @@ bool shard_partition(shard_planner *planner) {
         planner->ranks[i] = planner->empty;
     }
     for (size_t i = 0; i < p->table_count; i++) {
-        shard_place *place = &planner->places[i];
-        if (!is_on_every_rank(place->option)) {
-            sized[count++] = (shard_sized){ shard_option_sum(place->option), i };
-        } else if (!shard_place_one(planner, place)) {
+        shard_placement *placement = &planner->placements[i];
+        if (!is_on_every_rank(placement->option)) {
+            sized[count++] = (shard_sized){ shard_option_sum(placement->option), i };
+        } else if (!shard_place_one(planner, placement)) {
             return false;
         }
     }
     qsort(sized, count, sizeof *sized, larger_first);
     for (size_t i = 0; i < count; i++) {
-        if (!shard_place_one(planner, &planner->places[sized[i].table])) {
+        if (!shard_place_one(planner, &planner->placements[sized[i].table])) {
             return false;
         }
     }
     return true;
 }
 
-void shard_sum_ranks(shard_planner *planner, const shard_place *places) {
+void shard_sum_ranks(shard_planner *planner, const shard_placement *placements) {
     const shard_problem *p = planner->problem;
     for (int64_t i = 0; i < p->world; i++) {
         planner->ranks[i] = planner->empty;
         planner->totals[i] = 0;
     }
     for (size_t i = 0; i < p->table_count; i++) {
-        const shard_option *option = places[i].option;
+        const shard_option *option = placements[i].option;
         for (int64_t k = 0; k < option->part_count; k++) {
-            shard_rank_add(&planner->ranks[places[i].ranks[k]], &option->parts[k]);
-            planner->totals[places[i].ranks[k]] += shard_part_total(&option->parts[k]);
+            shard_rank_add(&planner->ranks[placements[i].ranks[k]], &option->parts[k]);
+            planner->totals[placements[i].ranks[k]] +=
+                shard_part_total(&option->parts[k]);
         }
     }
 }
 
-double shard_worst_rank(shard_planner *planner, const shard_place *places) {
+double shard_worst_rank(shard_planner *planner, const shard_placement *placements) {
     double worst = 0;
-    shard_sum_ranks(planner, places);
+    shard_sum_ranks(planner, placements);
     for (int64_t i = 0; i < planner->problem->world; i++) {
         worst = planner->totals[i] > worst ? planner->totals[i] : worst;
     }

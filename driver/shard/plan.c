@@ -30,15 +30,15 @@ static void put_placement(ig_writer *out, const shard_problem *p, int32_t rank) 
 }
 
 static void put_shards(ig_writer *out, const shard_problem *p,
-                       const shard_place *place) {
-    for (int64_t i = 0; i < place->option->part_count; i++) {
-        const shard_part *part = &place->option->parts[i];
+                       const shard_placement *placement) {
+    for (int64_t i = 0; i < placement->option->part_count; i++) {
+        const shard_part *part = &placement->option->parts[i];
         ig_put(out, "%s{\"rank\": %d, \"size\": ", i ? ",\n    " : "\n    ",
-               (int)place->ranks[i]);
+               (int)placement->ranks[i]);
         put_list(out, part->size, 2);
         ig_put(out, ", \"offset\": ");
         put_list(out, part->offset, 2);
-        put_placement(out, p, place->ranks[i]);
+        put_placement(out, p, placement->ranks[i]);
         ig_put(out, ", \"hbm\": %.0f, \"ddr\": %.0f, \"ms\": %.17g}", part->hbm,
                part->ddr, shard_part_total(part));
     }
@@ -47,15 +47,15 @@ static void put_shards(ig_writer *out, const shard_problem *p,
 static void put_tables(ig_writer *out, const shard_planner *planner) {
     ig_put(out, "\"tables\": [");
     for (size_t i = 0; i < planner->problem->table_count; i++) {
-        const shard_place *place = &planner->best[i];
+        const shard_placement *placement = &planner->best[i];
         ig_put(out, "%s{\"name\": ", i ? ",\n  " : "\n  ");
-        ig_put_json_string(out, ig_str_of(place->option->table->name));
+        ig_put_json_string(out, ig_str_of(placement->option->table->name));
         ig_put(out,
                ", \"sharding_type\": \"%s\", \"compute_kernel\": \"%s\", "
                "\"shards\": [",
-               shard_type_names[place->option->type],
-               shard_kernel_names[place->option->kernel]);
-        put_shards(out, planner->problem, place);
+               shard_type_names[placement->option->type],
+               shard_kernel_names[placement->option->kernel]);
+        put_shards(out, planner->problem, placement);
         ig_put(out, "]}");
     }
     ig_put(out, "]");
@@ -141,7 +141,7 @@ static ig_status make_plan(void *arguments) {
     put_tables(&out, &planner);
     ig_put(&out, ",\n ");
     put_ranks(&out, &planner);
-    shard_score score = shard_score_places(&search, planner.best);
+    shard_score score = shard_score_placements(&search, planner.best);
     ig_put(&out,
            ",\n \"critical_path\": %.17g, \"bound\": %.17g, \"gap\": %.17g, "
            "\"is_exact\": %s",

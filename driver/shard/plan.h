@@ -19,10 +19,10 @@ typedef struct shard_rank {
     double times[SHARD_PHASE_COUNT];
 } shard_rank;
 
-typedef struct shard_place {
+typedef struct shard_placement {
     const shard_option *option;
     int32_t *ranks; /* of the option's parts; room for those of any option */
-} shard_place;
+} shard_placement;
 
 /* A table with the sums of its option. */
 typedef struct shard_sized {
@@ -41,15 +41,15 @@ typedef struct shard_planner {
     const shard_problem *problem;
     ig_arena *arena;
     const shard_choice *choices;
-    shard_rank empty;       /* a rank before anything is placed */
-    shard_rank *ranks;      /* of the world, as the last placement left them */
-    shard_rank *trial;      /* of one host */
-    shard_rank *kept;       /* of the world: scratch */
-    shard_host_load *hosts; /* scratch */
-    shard_sized *sized;     /* of the tables: scratch */
-    double *totals;         /* of the world: scratch */
-    shard_place *places;    /* of the tables: the present choice */
-    shard_place *best;
+    shard_rank empty;            /* a rank before anything is placed */
+    shard_rank *ranks;           /* of the world, as the last placement left them */
+    shard_rank *trial;           /* of one host */
+    shard_rank *kept;            /* of the world: scratch */
+    shard_host_load *hosts;      /* scratch */
+    shard_sized *sized;          /* of the tables: scratch */
+    double *totals;              /* of the world: scratch */
+    shard_placement *placements; /* of the tables: the present choice */
+    shard_placement *best;
     double best_worst; /* ms of the busiest rank of `best`; infinite: there is none */
     size_t proposal_count, plan_count;
     double steps_left; /* parts that may still be placed */
@@ -67,15 +67,15 @@ void shard_planner_init(shard_planner *planner, ig_arena *arena,
                         const shard_problem *problem, const shard_choice *choices);
 void shard_rank_add(shard_rank *rank, const shard_part *part);
 /* Adds one table to `ranks`.  False: it does not fit, and ranks are spoilt. */
-bool shard_place_one(shard_planner *planner, shard_place *place);
+bool shard_place_one(shard_planner *planner, shard_placement *placement);
 /* TorchRec's GreedyPerfPartitioner: gives ranks to the options of `places` and leaves
  * `ranks` accordingly.  False: something does not fit. */
 bool shard_partition(shard_planner *planner);
 /* Sets `ranks` and `totals` (of each rank, the sum of its parts in the order of the
  * tables) to what `places` makes of them. */
-void shard_sum_ranks(shard_planner *planner, const shard_place *places);
+void shard_sum_ranks(shard_planner *planner, const shard_placement *placements);
 /* TorchRec's objective of `places`: the busiest rank's milliseconds. */
-double shard_worst_rank(shard_planner *planner, const shard_place *places);
+double shard_worst_rank(shard_planner *planner, const shard_placement *placements);
 /* `places` with its ranks becomes `best`. */
 void shard_keep_best(shard_planner *planner, double worst);
 /* TorchRec's proposers: all products of up to 10,000, two greedy walks, one type for

@@ -74,10 +74,10 @@ static bool is_new(proposer *p) {
 void shard_keep_best(shard_planner *planner, double worst) {
     planner->best_worst = worst;
     for (size_t i = 0; i < planner->problem->table_count; i++) {
-        const shard_place *place = &planner->places[i];
-        planner->best[i].option = place->option;
-        memcpy(planner->best[i].ranks, place->ranks,
-               (size_t)place->option->part_count * sizeof *place->ranks);
+        const shard_placement *placement = &planner->placements[i];
+        planner->best[i].option = placement->option;
+        memcpy(planner->best[i].ranks, placement->ranks,
+               (size_t)placement->option->part_count * sizeof *placement->ranks);
     }
 }
 
@@ -87,14 +87,14 @@ static void try_proposal(proposer *p) {
         return;
     }
     for (size_t i = 0; i < planner->problem->table_count; i++) {
-        planner->places[i].option = &planner->choices[i].options[p->proposal[i]];
+        planner->placements[i].option = &planner->choices[i].options[p->proposal[i]];
     }
     planner->proposal_count++;
     if (!shard_partition(planner)) {
         return;
     }
     planner->plan_count++;
-    double worst = shard_worst_rank(planner, planner->places);
+    double worst = shard_worst_rank(planner, planner->placements);
     planner->steps_left -= (double)planner->problem->world;
     if (worst < planner->best_worst) {
         shard_keep_best(planner, worst);

@@ -114,12 +114,12 @@ void shard_search_init(shard_search *search, shard_planner *planner) {
     };
 }
 
-static void remove_table(shard_search *search, const shard_place *place) {
+static void remove_table(shard_search *search, const shard_placement *placement) {
     shard_planner *planner = search->planner;
-    search->type_tables[place->option->type]--;
-    for (int64_t i = 0; i < place->option->part_count; i++) {
-        const shard_part *part = &place->option->parts[i];
-        shard_rank *rank = &planner->ranks[place->ranks[i]];
+    search->type_tables[placement->option->type]--;
+    for (int64_t i = 0; i < placement->option->part_count; i++) {
+        const shard_part *part = &placement->option->parts[i];
+        shard_rank *rank = &planner->ranks[placement->ranks[i]];
         rank->hbm += part->hbm;
         rank->ddr += part->ddr;
         for (unsigned k = 0; k < SHARD_PHASE_COUNT; k++) {
@@ -129,15 +129,16 @@ static void remove_table(shard_search *search, const shard_place *place) {
 }
 
 /* Adds the table by one option and scores that.  False: it does not fit. */
-static bool add_table(shard_search *search, shard_place *place, shard_score *out) {
+static bool add_table(shard_search *search, shard_placement *placement,
+                      shard_score *out) {
     shard_planner *planner = search->planner;
-    if (!shard_place_one(planner, place)) {
+    if (!shard_place_one(planner, placement)) {
         return false;
     }
     planner->steps_left -= (double)planner->problem->world * 2;
-    search->type_tables[place->option->type]++;
+    search->type_tables[placement->option->type]++;
     *out = shard_score_now(search);
-    search->type_tables[place->option->type]--;
+    search->type_tables[placement->option->type]--;
     return true;
 }
 
@@ -147,25 +148,26 @@ static bool choose_option(shard_search *search, size_t table, shard_score *score
     shard_planner *planner = search->planner;
     const shard_choice *choice = &planner->choices[table];
     size_t bytes = (size_t)planner->problem->world * sizeof *planner->ranks;
-    shard_place *place = &planner->places[table];
+    shard_placement *placement = &planner->placements[table];
     const shard_option *found = NULL;
     memcpy(search->saved, planner->ranks, bytes);
     for (size_t i = 0; i < choice->count; i++) {
         shard_score own;
-        place->option = &choice->options[i];
-        if (add_table(search, place, &own) && shard_is_better(search, own, *score)) {
+        placement->option = &choice->options[i];
+        if (add_table(search, placement, &own) &&
+            shard_is_better(search, own, *score)) {
             *score = own;
-            found = place->option;
+            found = placement->option;
         }
         memcpy(planner->ranks, search->saved, bytes);
     }
-    place->option = found;
+    placement->option = found;
     return found != NULL;
 }
 
-static void take_option(shard_search *search, shard_place *place) {
-    bool is_placed = shard_place_one(search->planner, place);
-    search->type_tables[place->option->type]++;
+static void take_option(shard_search *search, shard_placement *placement) {
+    bool is_placed = shard_place_one(search->planner, placement);
+    search->type_tables[placement->option->type]++;
     (void)is_placed; /* it had room a moment ago */
     search->score = shard_score_now(search);
 }
@@ -173,39 +175,40 @@ static void take_option(shard_search *search, shard_place *place) {
 /* Moves a table where the plan gets better.  False: nowhere. */
 static bool move_table(shard_search *search, size_t table) {
     shard_planner *planner = search->planner;
-    shard_place *place = &planner->places[table];
-    const shard_option *option = place->option;
-    size_t ranks_bytes = (size_t)option->part_count * sizeof *place->ranks;
+    shard_placement *placement = &planner->placements[table];
+    const shard_option *option = placement->option;
+    size_t ranks_bytes = (size_t)option->part_count * sizeof *placement->ranks;
     shard_score score = search->score;
-    memcpy(search->saved_ranks, place->ranks, ranks_bytes);
-    remove_table(search, place);
+    memcpy(search->saved_ranks, placement->ranks, ranks_bytes);
+    remove_table(search, placement);
     if (choose_option(search, table, &score)) {
-        take_option(search, place);
+        take_option(search, placement);
         return true;
     }
-    place->option = option;
-    memcpy(place->ranks, search->saved_ranks, ranks_bytes);
+    placement->option = option;
+    memcpy(placement->ranks, search->saved_ranks, ranks_bytes);
     search->type_tables[option->type]++;
     for (int64_t i = 0; i < option->part_count; i++) {
-        shard_rank_add(&planner->ranks[place->ranks[i]], &option->parts[i]);
+        shard_rank_add(&planner->ranks[placement->ranks[i]], &option->parts[i]);
     }
     return false;
 }
 
 /* ---- the search ---- */
 
-shard_score shard_score_places(shard_search *search, const shard_place *places) {
+shard_score shard_score_placements(shard_search *search,
+                                   const shard_placement *placements) {
     shard_planner *planner = search->planner;
-    shard_sum_ranks(planner, places);
+    shard_sum_ranks(planner, placements);
     memset(search->type_tables, 0, sizeof search->type_tables);
     for (size_t i = 0; i < planner->problem->table_count; i++) {
-        search->type_tables[places[i].option->type]++;
+        search->type_tables[placements[i].option->type]++;
     }
     return shard_score_now(search);
 }
 
-static void begin_at_places(shard_search *search) {
-    search->score = shard_score_places(search, search->planner->places);
+static void begin_at_placements(shard_search *search) {
+    search->score = shard_score_placements(search, search->planner->placements);
 }
 
 static void move_tables(shard_search *search) {
@@ -216,7 +219,7 @@ static void move_tables(shard_search *search) {
         for (size_t i = 0; i < planner->problem->table_count; i++) {
             has_moved |= planner->steps_left > 0 && move_table(search, i);
         }
-        begin_at_places(search);
+        begin_at_placements(search);
     }
 }
 
@@ -253,13 +256,13 @@ static bool build_plan(shard_search *search) {
         if (!choose_option(search, table, &score)) {
             return false;
         }
-        take_option(search, &planner->places[table]);
+        take_option(search, &planner->placements[table]);
     }
     return true;
 }
 
-static void copy_places(const shard_planner *planner, const shard_place *from,
-                        shard_place *to) {
+static void copy_placements(const shard_planner *planner, const shard_placement *from,
+                            shard_placement *to) {
     for (size_t i = 0; i < planner->problem->table_count; i++) {
         to[i].option = from[i].option;
         memcpy(to[i].ranks, from[i].ranks,
@@ -272,16 +275,16 @@ void shard_improve(shard_search *search) {
     shard_score best = { INFINITY, INFINITY };
     double steps = planner->steps_left;
     if (!isinf(planner->best_worst)) {
-        copy_places(planner, planner->best, planner->places);
+        copy_placements(planner, planner->best, planner->placements);
         planner->steps_left = steps / 2;
-        begin_at_places(search);
+        begin_at_placements(search);
         move_tables(search);
         best = search->score;
         shard_keep_best(planner, best.worst);
     }
     planner->steps_left = steps / 2;
     if (build_plan(search)) {
-        begin_at_places(search);
+        begin_at_placements(search);
         move_tables(search);
         if (shard_is_better(search, search->score, best)) {
             best = search->score;

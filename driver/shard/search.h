@@ -29,7 +29,8 @@ void shard_search_init(shard_search *search, shard_planner *planner);
 /* Of the planner's `ranks` and the tables' types. */
 shard_score shard_score_now(const shard_search *search);
 /* Sets the planner's `ranks` and the types to what `places` make of them. */
-shard_score shard_score_places(shard_search *search, const shard_place *places);
+shard_score shard_score_placements(shard_search *search,
+                                   const shard_placement *placements);
 /* Milliseconds of latency of the exchanges that the type needs. */
 double shard_latency(const shard_problem *problem, shard_type type);
 /* By the critical path, then TorchRec's; a plan under the limit is better than one

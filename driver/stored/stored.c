@@ -213,8 +213,8 @@ static bool has_known_extents(const store_call *call, const ig_type *type) {
     return walk.is_known;
 }
 
-static size_t number_of_lookup(store_call *call, const ig_stored_lookup *lookup,
-                               ig_value *ids) {
+static size_t index_of_lookup(store_call *call, const ig_stored_lookup *lookup,
+                              ig_value *ids) {
     ig_arena *arena = &call->module->arena;
     for (size_t i = 0; i < call->lookups.count; i++) {
         const ig_stored_lookup *other = &call->lookups.items[i];
@@ -257,7 +257,7 @@ static ig_status note_feature(store_call *call, size_t table, ig_op *bag,
                            .table = operand,
                            .ids = f.ids,
                            .feature = i,
-                           .lookup = number_of_lookup(call, &lookup, ids) };
+                           .lookup = index_of_lookup(call, &lookup, ids) };
         IG_PUSH(&call->module->arena, &call->uses, use);
         return IG_OK;
     }
@@ -348,9 +348,9 @@ static void list_inputs(const store_call *call, ig_input_list *out) {
     }
     for (size_t i = 0; i < call->lookups.count; i++) {
         const char *table = call->tables[call->lookups.items[i].table].name;
-        ig_input places = { ig_arena_printf(arena, "%s.at_%zu", table, i),
-                            call->values.items[i]->type };
-        IG_PUSH(arena, out, places);
+        ig_input positions = { ig_arena_printf(arena, "%s.at_%zu", table, i),
+                               call->values.items[i]->type };
+        IG_PUSH(arena, out, positions);
     }
 }
 

@@ -30,7 +30,7 @@ static void replace_numbers(ig_block *block, ig_value *number) {
     }
 }
 
-void ig_train_number_draws(ig_training *t) {
+void ig_train_index_draws(ig_training *t) {
     ig_builder builder = ig_builder_before(t->graph->body.first);
     ig_expr e = ig_expr_of(&builder);
     ig_value *number = t->graph->body.args[t->step];

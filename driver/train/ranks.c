@@ -105,9 +105,9 @@ typedef struct sums {
     IG_VEC(bool) divides;
 } sums;
 
-static void add_term(ig_training *t, sums *s, ig_value **place, bool divides) {
-    IG_PUSH(t->arena, &s->values, *place);
-    IG_PUSH(t->arena, &s->places, place);
+static void add_term(ig_training *t, sums *s, ig_value **position, bool divides) {
+    IG_PUSH(t->arena, &s->values, *position);
+    IG_PUSH(t->arena, &s->places, position);
     IG_PUSH(t->arena, &s->divides, divides);
 }
 

@@ -218,11 +218,11 @@ static void add_states(training *t) {
 
 static void carry_states(training *t, uint32_t first) {
     uint32_t count = t->carried_count = t->graph->state_count;
-    uint32_t *numbers[] = { &t->label, &t->step, &t->rates, &t->decays };
+    uint32_t *slots[] = { &t->label, &t->step, &t->rates, &t->decays };
     t->carried = IG_NEW_ARRAY(t->arena, ig_train_carried, count);
     ig_train_carry_states(t->graph, first, t->carried);
-    for (size_t i = 0; i < IG_COUNT_OF(numbers); i++) {
-        *numbers[i] -= *numbers[i] > 0 ? count : 0;
+    for (size_t i = 0; i < IG_COUNT_OF(slots); i++) {
+        *slots[i] -= *slots[i] > 0 ? count : 0;
     }
 }
 
@@ -381,8 +381,8 @@ static void clip_gradients(training *t) {
     }
 }
 
-static ig_value *number_of_group(training *t, uint32_t numbers, const trained *w) {
-    ig_value *number = ig_expr_select(&t->e, argument_at(t, numbers), 0,
+static ig_value *value_of_group(training *t, uint32_t list, const trained *w) {
+    ig_value *number = ig_expr_select(&t->e, argument_at(t, list), 0,
                                       ig_dim_of(w->group));
     return ig_expr_cast(&t->e, number, (ig_dtype)w->type->dtype);
 }
@@ -391,9 +391,9 @@ static void update_weight(training *t, trained *w) {
     const ig_optimizer *how = &t->groups[w->group].how;
     ig_update u = { .weight = argument_at(t, w->argument),
                     .gradient = w->gradient,
-                    .rate = number_of_group(t, t->rates, w),
+                    .rate = value_of_group(t, t->rates, w),
                     .step = t->update,
-                    .decay = number_of_group(t, t->decays, w) };
+                    .decay = value_of_group(t, t->decays, w) };
     for (uint32_t s = 0; s < IG_UPDATE_STATES; s++) {
         u.states[s] = w->states[s] ? argument_at(t, w->states[s]) : NULL;
     }
@@ -426,9 +426,9 @@ static void update_tables(training *t, trained *first) {
         IG_PUSH(t->arena, &tables, w->rows);
         IG_PUSH(t->arena, &which, w);
     }
-    ig_update_numbers numbers = { .rate = number_of_group(t, t->rates, first),
+    ig_update_numbers numbers = { .rate = value_of_group(t, t->rates, first),
                                   .step = argument_at(t, t->step),
-                                  .decay = number_of_group(t, t->decays, first) };
+                                  .decay = value_of_group(t, t->decays, first) };
     ig_compose_update_tables(&t->e, &t->groups[first->group].how, &numbers,
                              tables.items, (uint32_t)tables.count);
     for (size_t i = 0; i < which.count; i++) {
@@ -492,8 +492,8 @@ static void return_step(training *t, ig_value *y, const char *output) {
     }
     uint32_t count = (uint32_t)r.values.count;
     ig_graph_return(t->graph, r.values.items, r.names.items, count);
-    ig_attr places = ig_attr_of_ints(t->module, r.in_place.items, count);
-    ig_attr_set(t->graph->body.last, IG_ret_in_place, places);
+    ig_attr positions = ig_attr_of_ints(t->module, r.in_place.items, count);
+    ig_attr_set(t->graph->body.last, IG_ret_in_place, positions);
 }
 
 /* ---- the whole ---- */
@@ -626,7 +626,7 @@ static ig_status make_part(void *arguments) {
     }
     if (t->part == IG_TRAIN_STEP) {
         add_states(t);
-        ig_train_number_draws(t);
+        ig_train_index_draws(t);
     }
     find_arguments(t);
     IG_TRY(build_part(t));

@@ -80,7 +80,7 @@ double ig_train_call_share(const ig_training *t);
 /* For parts that try the model: dropouts pass their operand on. */
 void ig_train_drop_nothing(ig_training *t);
 /* For a step: draws are by its number, and the rank. */
-void ig_train_number_draws(ig_training *t);
+void ig_train_index_draws(ig_training *t);
 
 /* ---- ranks.c ---- */
 

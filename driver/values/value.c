@@ -146,8 +146,8 @@ static ig_status fill_iota(const value_text *v, ig_str step, ig_tensor *out) {
  * items. */
 static double begin_of_bag(uint64_t *state, int64_t index, int64_t bags, double total) {
     double unit = (double)(next_random(state) >> 11) * 0x1p-53;
-    double place = floor(total * (((double)index + unit) / (double)bags));
-    return index == 0 ? 0 : index < bags ? fmin(place, total) : total;
+    double position = floor(total * (((double)index + unit) / (double)bags));
+    return index == 0 ? 0 : index < bags ? fmin(position, total) : total;
 }
 
 /* Reads ":TOTAL". */
@@ -160,8 +160,8 @@ static ig_status read_total(const value_text *v, ig_str text, double *out_total)
                : report_value(v, "has no count of items after it, as in offsets:640");
 }
 
-static ig_status fill_places(const value_text *v, ig_str text, int64_t bags,
-                             ig_tensor *out) {
+static ig_status fill_positions(const value_text *v, ig_str text, int64_t bags,
+                                ig_tensor *out) {
     double total;
     IG_TRY(read_total(v, text, &total));
     uint64_t state = ig_hash_bytes(out->dims, sizeof out->dims, 2);
@@ -172,11 +172,11 @@ static ig_status fill_places(const value_text *v, ig_str text, int64_t bags,
 }
 
 static ig_status fill_begins(const value_text *v, ig_str total, ig_tensor *out) {
-    return fill_places(v, total, out->count, out);
+    return fill_positions(v, total, out->count, out);
 }
 
 static ig_status fill_offsets(const value_text *v, ig_str total, ig_tensor *out) {
-    return fill_places(v, total, out->count - 1, out);
+    return fill_positions(v, total, out->count - 1, out);
 }
 
 static ig_status fill_lengths(const value_text *v, ig_str text, ig_tensor *out) {

@@ -66,13 +66,13 @@ class Server:
     """`ingot serve` over the folder, with the table where `url` says."""
 
     def __init__(self, folder, artifact, url):
-        place = pathlib.Path(folder, "models/scores/1")
-        place.mkdir(parents=True)
-        pathlib.Path(artifact).rename(place / "model.ingot")
-        (place.parent / "config.json").write_text(json.dumps(
+        home = pathlib.Path(folder, "models/scores/1")
+        home.mkdir(parents=True)
+        pathlib.Path(artifact).rename(home / "model.ingot")
+        (home.parent / "config.json").write_text(json.dumps(
             {"ingot": {"stores": {TABLE: url}, "refresh": REFRESH_MS}}))
         self.process = subprocess.Popen(
-            ["ingot", "serve", place.parent.parent, "--http-port", "0", "--grpc-port", "-1",
+            ["ingot", "serve", home.parent.parent, "--http-port", "0", "--grpc-port", "-1",
              "--quiet"], stdout=subprocess.PIPE, text=True)
         self.url = self.process.stdout.readline().strip() + "/v2/models/scores/infer"
 
@@ -86,7 +86,7 @@ class Server:
 def train(model, redis, server, ids, target, rounds=5):
     """Each round changes the users' rows, pushes them, and looks when they are served."""
     optimizer = torch.optim.Adam(model.users.parameters(), lr=0.05)
-    for number in range(rounds):
+    for index in range(rounds):
         for _ in range(20):
             loss = nn.functional.mse_loss(model(ids)[:, 0], target)
             optimizer.zero_grad()
@@ -98,7 +98,7 @@ def train(model, redis, server, ids, target, rounds=5):
             wanted = model(ids)[:, 0]
         while not torch.allclose(server.ask(ids), wanted, rtol=1e-4, atol=1e-5):
             assert time.perf_counter() - begin < 30, "the rows are not served"
-        print(f"round {number}: loss {loss.item():.4f}, served after "
+        print(f"round {index}: loss {loss.item():.4f}, served after "
               f"{1e3 * (time.perf_counter() - begin):.0f} ms")
     assert loss.item() < 0.1
 

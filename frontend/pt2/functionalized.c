@@ -22,12 +22,12 @@
 
 #include <string.h>
 
-enum { PLACE = 3 }; /* size, stride, offset */
+enum { LAYOUT = 3 }; /* size, stride, offset */
 
 /* A view whose elements do not follow a slice: written back after the call. */
 typedef struct strided_view {
     int64_t base;
-    ig_ts_value view, place[PLACE];
+    ig_ts_value view, layout[LAYOUT];
 } strided_view;
 
 typedef struct functionalized {
@@ -122,9 +122,9 @@ static bool is_row_major(const functionalized *f, const char *name) {
 static ig_status make_strided(functionalized *f, const char *prefix, int64_t base,
                               ig_ts_value *out) {
     strided_view view = { .base = base };
-    IG_TRY(fact_value(f, prefix, "size", &view.place[0]));
-    IG_TRY(fact_value(f, prefix, "stride", &view.place[1]));
-    IG_TRY(fact_value(f, prefix, "storage_offset", &view.place[2]));
+    IG_TRY(fact_value(f, prefix, "size", &view.layout[0]));
+    IG_TRY(fact_value(f, prefix, "stride", &view.layout[1]));
+    IG_TRY(fact_value(f, prefix, "storage_offset", &view.layout[2]));
     bool is_alone = is_row_major(f, base_in_graph(f, (size_t)base));
     for (size_t i = 0; i < f->strided.count; i++) {
         is_alone = is_alone && f->strided.items[i].base != base;
@@ -135,9 +135,9 @@ static ig_status make_strided(functionalized *f, const char *prefix, int64_t bas
                             "row-major or has another such view: write to a copy",
                             base_in_graph(f, (size_t)base));
     }
-    ig_ts_value args[1 + PLACE] = { f->bases[base] };
-    memcpy(args + 1, view.place, sizeof view.place);
-    IG_TRY(ig_pt2_call(f->scope, "aten::as_strided", args, 1 + PLACE, &view.view));
+    ig_ts_value args[1 + LAYOUT] = { f->bases[base] };
+    memcpy(args + 1, view.layout, sizeof view.layout);
+    IG_TRY(ig_pt2_call(f->scope, "aten::as_strided", args, 1 + LAYOUT, &view.view));
     IG_TRY(ig_pt2_call(f->scope, "aten::clone", &view.view, 1, &view.view));
     IG_PUSH(f->arena, &f->strided, view);
     *out = view.view;
@@ -313,9 +313,9 @@ static ig_status run_call(functionalized *f, const char *target, size_t own) {
 static ig_status write_back(functionalized *f) {
     for (size_t i = 0; i < f->strided.count; i++) {
         const strided_view *view = &f->strided.items[i];
-        ig_ts_value args[2 + PLACE] = { f->bases[view->base], view->view };
-        memcpy(args + 2, view->place, sizeof view->place);
-        IG_TRY(ig_pt2_call(f->scope, "aten::as_strided_scatter", args, 2 + PLACE,
+        ig_ts_value args[2 + LAYOUT] = { f->bases[view->base], view->view };
+        memcpy(args + 2, view->layout, sizeof view->layout);
+        IG_TRY(ig_pt2_call(f->scope, "aten::as_strided_scatter", args, 2 + LAYOUT,
                            &f->bases[view->base]));
     }
     return IG_OK;

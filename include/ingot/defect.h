@@ -76,7 +76,7 @@ typedef struct ig_answer_judge {
 typedef struct ig_guilty_pass {
     size_t size;
     const char *pass;   /* "import": the model was read wrong; "": none was found */
-    unsigned number;    /* as dumps count passes; 0: of import and of the plan */
+    unsigned index;     /* as dumps count passes; 0: of import and of the plan */
     const char *others; /* where passes cannot be told apart: "bufferise, code" */
     const char *before, *after; /* the module's text; NULL for passes of the plan */
 } ig_guilty_pass;

@@ -153,7 +153,7 @@ static ig_dim_name *add_symbol(ig_dim_table *table, ig_str name) {
     entry->symbol.name = ig_module_string(table->module, name);
     entry->symbol.max = INT64_MAX;
     entry->symbol.multiple = 1;
-    entry->next_number = 2;
+    entry->next_id = 2;
     ig_dim_atom *atom = add_atom(table, IG_DIM_SYMBOL, ig_dim_of(0), ig_dim_of(0));
     atom->symbol = (uint32_t)table->symbols.count;
     atom->depth = 0;
@@ -202,7 +202,7 @@ ig_dim ig_dim_symbol(ig_module *module, const char *name) {
     bool ends_in_digit = isdigit((unsigned char)base[strlen(base) - 1]);
     while (taken && ig_map_get(&table->names, ig_str_of(unique))) {
         unique = ig_arena_printf(table->arena, ends_in_digit ? "%s_%u" : "%s%u", base,
-                                 taken->next_number++);
+                                 taken->next_id++);
     }
     return add_symbol(table, ig_str_of(unique))->dim;
 }

@@ -58,8 +58,8 @@ typedef struct ig_dim_name { /* a symbol with the table's private fields */
     ig_symbol symbol;
     const ig_dim_atom *atom;
     ig_dim dim;
-    uint32_t next_number; /* to try when the name is taken again */
-    uint32_t stamp;       /* of the last visit */
+    uint32_t next_id; /* to try when the name is taken again */
+    uint32_t stamp;   /* of the last visit */
 } ig_dim_name;
 
 typedef struct ig_dim_table {

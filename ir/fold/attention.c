@@ -118,11 +118,11 @@ static double score_key(const attend *a, const int64_t *at, int64_t row, int64_t
     if (!a->in[MASK]) {
         return sum;
     }
-    int64_t place = at[MASK] + row * a->mask_row + key * a->mask_column;
+    int64_t position = at[MASK] + row * a->mask_row + key * a->mask_column;
     if (a->in[MASK]->dtype == IG_DT_bool) {
-        return ig_tensor_get_i64(a->in[MASK], place) ? sum : a->masked;
+        return ig_tensor_get_i64(a->in[MASK], position) ? sum : a->masked;
     }
-    return sum + ig_tensor_get_f64(a->in[MASK], place);
+    return sum + ig_tensor_get_f64(a->in[MASK], position);
 }
 
 static void attend_row(const attend *a, const int64_t *at, int64_t row, int64_t to) {

@@ -31,7 +31,7 @@
 typedef struct bag {
     ig_eval *eval;
     const ig_op *op;
-    uint32_t number; /* of the feature */
+    uint32_t index; /* of the feature */
     ig_bag_feature feature;
     const ig_tensor *const *tables, *table; /* all (bag_ids: NULL); that of the id */
     const ig_tensor *ids, *begins, *ends, *weights;
@@ -45,7 +45,7 @@ typedef struct bag {
 
 #define BAG_ERROR(b, format, ...)                             \
     FOLD_ERROR((b)->eval, (b)->op, "%s: feature %u: " format, \
-               ig_ops[(b)->op->code].name, (b)->number, __VA_ARGS__)
+               ig_ops[(b)->op->code].name, (b)->index, __VA_ARGS__)
 
 /* ---- rows ---- */
 
@@ -81,9 +81,9 @@ static void read_row(const bag *b, int64_t row) {
         read_small_floats(b, at + b->layout.codes);
         return;
     }
-    ig_dtype dtype = format->place ? code_dtype(table->dtype) : table->dtype;
+    ig_dtype dtype = format->side ? code_dtype(table->dtype) : table->dtype;
     ig_span_read_f64((ig_span){ dtype, at + b->layout.codes, 0, 1 }, b->dim, b->row);
-    if (!format->place) {
+    if (!format->side) {
         return;
     }
     ig_span pair = { (ig_dtype)format->dtype, at + b->layout.factors, 0, 1 };
@@ -308,7 +308,7 @@ static ig_status check_operands(const bag *b, int64_t bags) {
 }
 
 static ig_status fold_feature(bag *b, ig_tensor *out) {
-    const ig_type *type = b->op->results[b->number].type;
+    const ig_type *type = b->op->results[b->index].type;
     int64_t dims[IG_TENSOR_RANK] = { 0 }, bags = 0;
     uint32_t rank = 1;
     if (b->begins) {
@@ -355,7 +355,7 @@ ig_status ig_fold_bag(ig_eval *eval, const ig_op *op, const ig_tensor *const *in
                       ig_tensor *out) {
     for (uint32_t i = 0; i < op->result_count; i++) {
         ig_bag_feature f = ig_bag_feature_at(op, i);
-        bag b = { .eval = eval, .op = op, .number = i, .feature = f };
+        bag b = { .eval = eval, .op = op, .index = i, .feature = f };
         b.tables = in + f.table;
         b.ids = in[f.ids];
         b.begins = f.begins ? in[f.begins] : NULL;
@@ -459,7 +459,7 @@ ig_status ig_fold_bag_ids(ig_eval *eval, const ig_op *op, const ig_tensor *const
                           ig_tensor *out) {
     ig_bag_feature f = ig_bag_ids_feature(op);
     bag b = { .eval = eval, .op = op, .feature = f, .ids = in[0] };
-    b.number = (uint32_t)ig_attr_int(op, IG_bag_ids_feature, 0);
+    b.index = (uint32_t)ig_attr_int(op, IG_bag_ids_feature, 0);
     b.rows = ig_attr_int(op, IG_bag_ids_rows, 0);
     b.begins = f.begins ? in[f.begins] : NULL;
     b.ends = f.ends ? in[f.ends] : NULL;

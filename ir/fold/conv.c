@@ -83,10 +83,10 @@ static int64_t sum_ints(const conv *c, int64_t n, int64_t o) {
     return (int64_t)sum;
 }
 
-static void write_place(const conv *c, ig_tensor *out, int64_t place) {
+static void write_position(const conv *c, ig_tensor *out, int64_t position) {
     for (int64_t n = 0; n < c->images; n++) {
         for (int64_t o = 0; o < c->outs; o++) {
-            int64_t to = (n * c->outs + o) * c->window.out_count + place;
+            int64_t to = (n * c->outs + o) * c->window.out_count + position;
             if (c->x_f) {
                 ig_tensor_set_f64(out, to, sum_floats(c, n, o));
             } else {
@@ -128,7 +128,7 @@ ig_status ig_fold_conv(ig_eval *eval, const ig_op *op, const ig_tensor *const *i
         .is_transposed = ig_attr_int(op, IG_conv_transposed, 0) != 0,
     };
     conv c = { .images = 0 };
-    int64_t dims[IG_WINDOW_RANK + 2], place = 0;
+    int64_t dims[IG_WINDOW_RANK + 2], position = 0;
     IG_TRY(ig_window_eval(eval, op, &from, &c.window));
     IG_TRY(check_shapes(eval, op, in, &c));
     dims[0] = c.images;
@@ -148,7 +148,7 @@ ig_status ig_fold_conv(ig_eval *eval, const ig_op *op, const ig_tensor *const *i
     for (ig_walk_start(&walk, c.window.rank, c.window.out); walk.is_inside;
          ig_walk_next(&walk)) {
         c.tap_count = ig_window_taps(&c.window, walk.index, c.taps);
-        write_place(&c, out, place++);
+        write_position(&c, out, position++);
         IG_TRY(ig_context_poll(eval->context));
     }
     return IG_OK;

@@ -15,7 +15,7 @@ typedef struct dealer {
     int64_t world;
     uint32_t shards;
     bool keeps, is_distinct;
-    ig_map counted, places; /* of distinct ids: id -> 1; id -> 1 + where it went */
+    ig_map counted, positions; /* of distinct ids: id -> 1; id -> 1 + where it went */
     int64_t *slots;         /* by rank: which of those that have rows it is; -1: none */
     int64_t slot_count;     /* of them */
     int64_t *counts, *next; /* by rank */
@@ -37,7 +37,7 @@ static uint32_t shard_of(const dealer *d, int64_t id) {
 
 static ig_status open_dealer(dealer *d) {
     ig_map_init(&d->counted, d->eval->scratch);
-    ig_map_init(&d->places, d->eval->scratch);
+    ig_map_init(&d->positions, d->eval->scratch);
     IG_TRY(ig_eval_scratch(d->eval, d->op, d->world, sizeof(int64_t), &d->slots));
     IG_TRY(ig_eval_scratch(d->eval, d->op, d->world, sizeof(int64_t), &d->counts));
     IG_TRY(ig_eval_scratch(d->eval, d->op, d->world, sizeof(int64_t), &d->next));
@@ -93,11 +93,11 @@ static void deal_id(dealer *d, int64_t from, int64_t bag, ig_tensor *out) {
         ig_tensor_set_i64(&out[4], from, -1);
         return;
     }
-    uintptr_t place = d->is_distinct
-                          ? (uintptr_t)ig_map_get_id(&d->places, (uint64_t)id)
-                          : 0;
-    if (place) {
-        ig_tensor_set_i64(&out[4], from, (int64_t)place - 1);
+    uintptr_t position = d->is_distinct
+                             ? (uintptr_t)ig_map_get_id(&d->positions, (uint64_t)id)
+                             : 0;
+    if (position) {
+        ig_tensor_set_i64(&out[4], from, (int64_t)position - 1);
         return;
     }
     uint32_t shard = shard_of(d, id);
@@ -108,7 +108,7 @@ static void deal_id(dealer *d, int64_t from, int64_t bag, ig_tensor *out) {
     ig_tensor_set_i64(&out[2], to, row);
     ig_tensor_set_i64(&out[4], from, to);
     if (d->is_distinct) {
-        ig_map_set_id(&d->places, (uint64_t)id, (void *)(uintptr_t)(to + 1));
+        ig_map_set_id(&d->positions, (uint64_t)id, (void *)(uintptr_t)(to + 1));
     }
     if (d->weights) {
         ig_span_copy(&out[5], to, d->weights, from, 1);

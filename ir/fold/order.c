@@ -64,10 +64,10 @@ static int64_t min_of(int64_t a, int64_t b) {
 }
 
 void ig_blocks_sort(const ig_block_of *blocks, int64_t start, int64_t count,
-                    int64_t *numbers, int64_t *room) {
-    int64_t *from = numbers, *to = room;
+                    int64_t *indices, int64_t *room) {
+    int64_t *from = indices, *to = room;
     for (int64_t i = 0; i < count; i++) {
-        numbers[i] = i;
+        indices[i] = i;
     }
     for (int64_t width = 1; width < count; width *= 2) {
         for (int64_t i = 0; i < count; i += 2 * width) {
@@ -79,8 +79,8 @@ void ig_blocks_sort(const ig_block_of *blocks, int64_t start, int64_t count,
         from = to;
         to = other;
     }
-    if (from != numbers) {
-        memcpy(numbers, from, (size_t)count * sizeof *numbers);
+    if (from != indices) {
+        memcpy(indices, from, (size_t)count * sizeof *indices);
     }
 }
 
@@ -137,12 +137,12 @@ ig_status ig_fold_arg_reduce(ig_eval *eval, const ig_op *op, const ig_tensor *co
 static ig_status sort_lines(ig_eval *eval, const ig_op *op, uint32_t axis,
                             int64_t count, ig_block_of *line, ig_tensor *out) {
     const ig_tensor *x = line->x;
-    int64_t dims[IG_TENSOR_RANK], *numbers, *room;
+    int64_t dims[IG_TENSOR_RANK], *indices, *room;
     memcpy(dims, x->dims, sizeof dims);
     dims[axis] = count;
     IG_TRY(ig_eval_alloc(eval, op, x->dtype, x->rank, dims, &out[0]));
     IG_TRY(ig_eval_alloc(eval, op, IG_DT_i64, x->rank, dims, &out[1]));
-    IG_TRY(ig_eval_scratch(eval, op, x->dims[axis], sizeof *numbers, &numbers));
+    IG_TRY(ig_eval_scratch(eval, op, x->dims[axis], sizeof *indices, &indices));
     IG_TRY(ig_eval_scratch(eval, op, x->dims[axis], sizeof *room, &room));
     ig_around around = out->count ? ig_around_axis(x, axis) : (ig_around){ 0 };
     line->outer = line->inner = 1;
@@ -150,11 +150,11 @@ static ig_status sort_lines(ig_eval *eval, const ig_op *op, uint32_t axis,
     for (int64_t i = 0; i < around.outer * around.inner; i++) {
         int64_t outer = i / around.inner, inner = i % around.inner;
         int64_t start = outer * around.extent * around.inner + inner;
-        ig_blocks_sort(line, start, around.extent, numbers, room);
+        ig_blocks_sort(line, start, around.extent, indices, room);
         for (int64_t k = 0; k < count; k++) {
             int64_t to = (outer * count + k) * around.inner + inner;
-            ig_span_copy(&out[0], to, x, start + numbers[k] * around.inner, 1);
-            ig_tensor_set_i64(&out[1], to, numbers[k]);
+            ig_span_copy(&out[0], to, x, start + indices[k] * around.inner, 1);
+            ig_tensor_set_i64(&out[1], to, indices[k]);
         }
     }
     return IG_OK;

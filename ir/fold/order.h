@@ -18,7 +18,7 @@ typedef struct ig_block_of {
 /* Puts block numbers 0 … count - 1 in order, equal ones as they were. `room` holds
  * `count` numbers too. */
 void ig_blocks_sort(const ig_block_of *blocks, int64_t start, int64_t count,
-                    int64_t *numbers, int64_t *room);
+                    int64_t *indices, int64_t *room);
 int ig_blocks_compare(const ig_block_of *blocks, int64_t start, int64_t i, int64_t k);
 
 #endif

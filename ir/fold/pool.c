@@ -145,15 +145,15 @@ static ig_status alloc_result(ig_eval *eval, const ig_op *op, pool *p, ig_dtype 
     return ig_eval_alloc(eval, op, dtype, p->x->rank, dims, p->out);
 }
 
-static void write_planes(const pool *p, int64_t place) {
+static void write_planes(const pool *p, int64_t position) {
     int64_t planes = p->out->count / p->window.out_count;
     for (int64_t plane = 0; plane < planes; plane++) {
-        p->write(p, plane, plane * p->window.out_count + place);
+        p->write(p, plane, plane * p->window.out_count + position);
     }
 }
 
 static ig_status run_pool(ig_eval *eval, const ig_op *op, pool *p) {
-    int64_t place = 0;
+    int64_t position = 0;
     ig_walk walk = { 0 };
     IG_TRY(take_taps(eval, op, p));
     if (p->out->count == 0) {
@@ -163,7 +163,7 @@ static ig_status run_pool(ig_eval *eval, const ig_op *op, pool *p) {
          ig_walk_next(&walk)) {
         p->tap_count = ig_window_taps(&p->window, walk.index, p->taps);
         p->divisor = divisor_of(p, op, walk.index);
-        write_planes(p, place++);
+        write_planes(p, position++);
         IG_TRY(ig_context_poll(eval->context));
     }
     return IG_OK;
@@ -247,13 +247,13 @@ static ig_status run_adaptive(ig_eval *eval, const ig_op *op, uint32_t slot, poo
     w->tap_count = w->in_count;
     IG_TRY(alloc_result(eval, op, p, dtype));
     IG_TRY(take_taps(eval, op, p));
-    int64_t place = 0;
+    int64_t position = 0;
     ig_walk walk = { 0 };
     for (ig_walk_start(&walk, w->rank, w->out); walk.is_inside && p->out->count > 0;
          ig_walk_next(&walk)) {
         p->tap_count = adaptive_taps(w, walk.index, p->taps);
         p->divisor = (double)p->tap_count;
-        write_planes(p, place++);
+        write_planes(p, position++);
         IG_TRY(ig_context_poll(eval->context));
     }
     return IG_OK;

@@ -49,11 +49,11 @@ static void scramble_counter(philox *p) {
 
 typedef struct stream {
     uint64_t seed;
-    uint32_t run, number;
+    uint32_t run, index;
 } stream;
 
 static philox block_of(const stream *s, uint64_t block) {
-    philox p = { { (uint32_t)block, (uint32_t)(block >> 32), s->run, s->number },
+    philox p = { { (uint32_t)block, (uint32_t)(block >> 32), s->run, s->index },
                  { (uint32_t)s->seed, (uint32_t)(s->seed >> 32) } };
     scramble_counter(&p);
     return p;

@@ -185,7 +185,7 @@ typedef struct sampling {
     uint32_t rank; /* spatial axes */
     const ig_tensor *grid;
     ig_tensor *out;
-    int64_t places; /* an image */
+    int64_t positions; /* an image */
 } sampling;
 
 /* From -1 … 1 to elements. */
@@ -291,17 +291,18 @@ static void sample_plane(const sampling *s, const axis_taps *axes, int64_t plane
 }
 
 /* The results at place `place` of all images' grids: one a channel. */
-static void sample_grid(const sampling *s, int64_t place) {
+static void sample_grid(const sampling *s, int64_t position) {
     axis_taps axes[SPACE];
-    int64_t plane = 1, channels = s->x->dims[1], first = place / s->places * channels;
+    int64_t plane = 1, channels = s->x->dims[1],
+            first = position / s->positions * channels;
     for (uint32_t d = 0; d < s->rank; d++) {
         int64_t extent = s->x->dims[2 + d];
-        double at = ig_tensor_get_f64(s->grid, place * s->rank + (s->rank - 1 - d));
+        double at = ig_tensor_get_f64(s->grid, position * s->rank + (s->rank - 1 - d));
         axes[d].count = find_taps(s, at, extent, axes[d].elements, axes[d].weights);
         plane *= extent;
     }
     for (int64_t c = first; c < first + channels; c++) {
-        sample_plane(s, axes, c * plane, c * s->places + place % s->places);
+        sample_plane(s, axes, c * plane, c * s->positions + position % s->positions);
     }
 }
 
@@ -312,21 +313,21 @@ ig_status ig_fold_grid_sample(ig_eval *eval, const ig_op *op,
     s.mode = (ig_resize_mode)ig_attr_int(op, IG_grid_sample_mode, 0);
     s.outside = (ig_outside)ig_attr_int(op, IG_grid_sample_outside, 0);
     s.aligns = ig_attr_int(op, IG_grid_sample_align_corners, 0) != 0;
-    int64_t dims[IG_TENSOR_RANK] = { x->dims[0], x->dims[1] }, places = 1;
+    int64_t dims[IG_TENSOR_RANK] = { x->dims[0], x->dims[1] }, positions = 1;
     if (s.rank > SPACE - 2 || grid->dims[0] != x->dims[0] ||
         grid->dims[grid->rank - 1] != s.rank) {
         return FOLD_ERROR(eval, op, "grid_sample: the grid does not fit x");
     }
     for (uint32_t d = 2; d < x->rank; d++) {
         dims[d] = grid->dims[d - 1];
-        places *= dims[d];
+        positions *= dims[d];
     }
     IG_TRY(ig_eval_alloc(eval, op, x->dtype, x->rank, dims, out));
     if (out->count == 0) {
         return IG_OK;
     }
-    s.places = places;
-    for (int64_t i = 0; i < x->dims[0] * places; i++) {
+    s.positions = positions;
+    for (int64_t i = 0; i < x->dims[0] * positions; i++) {
         sample_grid(&s, i);
         IG_TRY(ig_context_poll(eval->context));
     }

@@ -190,14 +190,14 @@ static void run_row(layer *l, const ig_op *op, const ig_tensor *const *in, int64
     }
     for (int64_t i = 0; i < length; i++) {
         int64_t t = is_reverse ? length - 1 - i : i;
-        int64_t place = t * l->batch + row;
-        ig_span_read_f64(ig_span_of(in[X], place * l->ins, 1), l->ins, l->x);
+        int64_t position = t * l->batch + row;
+        ig_span_read_f64(ig_span_of(in[X], position * l->ins, 1), l->ins, l->x);
         step_layer(l);
         keep_state(&out[1], row, l->h, l->outs);
         if (is_lstm) {
             keep_state(&out[2], row, l->c, l->hidden);
         }
-        ig_span_write_f64(&out[0], place * l->outs, l->outs, l->h, false);
+        ig_span_write_f64(&out[0], position * l->outs, l->outs, l->h, false);
     }
 }
 

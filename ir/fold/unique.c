@@ -12,7 +12,7 @@
 typedef struct classes {
     ig_block_of blocks;
     int64_t count;
-    int64_t *numbers; /* blocks in the order in which they are looked at */
+    int64_t *indices; /* blocks in the order in which they are looked at */
     int64_t *class_of, *first, *copies; /* of a block; of a class; of a class */
     int64_t class_count;
 } classes;
@@ -34,7 +34,7 @@ static ig_status find_blocks(ig_eval *eval, const ig_op *op, const ig_tensor *x,
         c->blocks.outer_step = around.extent * around.inner;
         c->count = around.extent;
     }
-    IG_TRY(ig_eval_scratch(eval, op, c->count, 8, &c->numbers));
+    IG_TRY(ig_eval_scratch(eval, op, c->count, 8, &c->indices));
     IG_TRY(ig_eval_scratch(eval, op, c->count, 8, &c->class_of));
     IG_TRY(ig_eval_scratch(eval, op, c->count, 8, &c->first));
     return ig_eval_scratch(eval, op, c->count, 8, &c->copies);
@@ -43,9 +43,9 @@ static ig_status find_blocks(ig_eval *eval, const ig_op *op, const ig_tensor *x,
 /* Neighbours that are equal are one class; the first of them stood first. */
 static void find_runs(classes *c) {
     for (int64_t i = 0; i < c->count; i++) {
-        int64_t block = c->numbers[i];
+        int64_t block = c->indices[i];
         bool is_new = i == 0 ||
-                      ig_blocks_compare(&c->blocks, 0, c->numbers[i - 1], block) != 0;
+                      ig_blocks_compare(&c->blocks, 0, c->indices[i - 1], block) != 0;
         if (is_new) {
             c->first[c->class_count++] = block;
         }
@@ -56,18 +56,18 @@ static void find_runs(classes *c) {
 
 /* Numbers the classes by where they stood first. */
 static ig_status order_by_first(ig_eval *eval, const ig_op *op, classes *c) {
-    int64_t *new_number, *copies, next = 0;
-    IG_TRY(ig_eval_scratch(eval, op, c->class_count, 8, &new_number));
+    int64_t *new_index, *copies, next = 0;
+    IG_TRY(ig_eval_scratch(eval, op, c->class_count, 8, &new_index));
     IG_TRY(ig_eval_scratch(eval, op, c->count, 8, &copies));
     for (int64_t block = 0; block < c->count; block++) {
         int64_t class = c->class_of[block];
         if (c->first[class] == block) {
             copies[next] = c->copies[class];
-            new_number[class] = next++;
+            new_index[class] = next++;
         }
     }
     for (int64_t block = c->count; block-- > 0;) {
-        c->class_of[block] = new_number[c->class_of[block]];
+        c->class_of[block] = new_index[c->class_of[block]];
         c->first[c->class_of[block]] = block;
     }
     c->copies = copies;
@@ -109,10 +109,10 @@ ig_status ig_fold_unique(ig_eval *eval, const ig_op *op, const ig_tensor *const 
     IG_TRY(ig_eval_scratch(eval, op, c.count, 8, &room));
     if (order == IG_UNIQUE_runs) {
         for (int64_t i = 0; i < c.count; i++) {
-            c.numbers[i] = i;
+            c.indices[i] = i;
         }
     } else {
-        ig_blocks_sort(&c.blocks, 0, c.count, c.numbers, room);
+        ig_blocks_sort(&c.blocks, 0, c.count, c.indices, room);
     }
     find_runs(&c);
     if (order == IG_UNIQUE_first) {

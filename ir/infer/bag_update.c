@@ -95,7 +95,7 @@ static ig_status check_table(const ig_op *op, const ig_bag_update_table *t) {
     }
     IG_TRY(ig_check_rank(op, t->rows, 1));
     IG_TRY(check_list(op, t->rows, t->rows));
-    IG_TRY(check_list(op, t->places, t->rows));
+    IG_TRY(check_list(op, t->positions, t->rows));
     return check_gradients(op, t);
 }
 

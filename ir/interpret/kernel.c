@@ -113,9 +113,9 @@ static void give_arguments(ig_kernel_run *run, const ig_kernel_thread *thread) {
     uint32_t params = 0, buffers = 0;
     for (uint32_t i = 0; i < body->arg_count; i++) {
         if (body->args[i]->type->kind == IG_BUFFER) {
-            ig_kernel_place place = { &run->buffers[i],
-                                      run->call->buffers[buffers++].before };
-            memcpy(ig_kernel_value(thread, body->args[i]), &place, sizeof place);
+            ig_kernel_pointer pointer = { &run->buffers[i],
+                                          run->call->buffers[buffers++].before };
+            memcpy(ig_kernel_value(thread, body->args[i]), &pointer, sizeof pointer);
         } else {
             ig_tensor lanes = ig_kernel_lanes(thread, body->args[i]);
             ig_tensor_set_i64(&lanes, 0, run->call->params[params++]);
@@ -130,7 +130,7 @@ static ig_status make_threads(ig_kernel_run *run) {
     for (uint32_t t = 0; t < run->call->threads; t++) {
         ig_kernel_thread *thread = &run->threads[t];
         thread->run = run;
-        thread->number = t;
+        thread->index = t;
         IG_TRY(ig_kernel_alloc(run, run->value_bytes, 1, &thread->values));
         IG_TRY(ig_kernel_alloc(run, run->yield_bytes, 1, &thread->yields));
         IG_TRY(ig_kernel_alloc(run, run->frame_count, sizeof *thread->frames,

@@ -60,7 +60,7 @@ ig_status ig_kernel_error(const ig_kernel_thread *thread, const ig_op *op,
     va_end(args);
     return ig_error(&run->context->diag, IG_INTERNAL, ig_op_location(op),
                     "kernel '%s', thread %u, op %u (%s): %s", run->kernel->name,
-                    thread->number, op->id, ig_ops[op->code].name, text);
+                    thread->index, op->id, ig_ops[op->code].name, text);
 }
 
 /* ---- races ---- */
@@ -95,7 +95,7 @@ static ig_status check_race(const ig_kernel_thread *thread, const ig_op *op,
                             const ig_kernel_region *region, int64_t from, int64_t bytes,
                             ig_access access) {
     uint32_t epoch = thread->run->epoch;
-    uint16_t self = (uint16_t)thread->number;
+    uint16_t self = (uint16_t)thread->index;
     for (int64_t i = from; region->shadow && i < from + bytes; i++) {
         int64_t other = access == IG_ACCESS_READ
                             ? note_read(&region->shadow[i], epoch, self)
@@ -113,19 +113,19 @@ static ig_status check_race(const ig_kernel_thread *thread, const ig_op *op,
 ig_status ig_kernel_touch(ig_kernel_thread *thread, const ig_op *op,
                           const ig_touch *touch, char **out_bytes) {
     const ig_value *buffer = op->operands[touch->operand].value;
-    const ig_kernel_place *place = ig_kernel_value(thread, buffer);
-    ig_kernel_region *region = place->region;
+    const ig_kernel_pointer *pointer = ig_kernel_value(thread, buffer);
+    ig_kernel_region *region = pointer->region;
     int64_t size = ig_dtypes[buffer->type->dtype].bits / 8, from, bytes, end;
     bool is_good = ig_mul_i64(touch->index, size, &from) &&
-                   ig_add_i64(from, place->offset, &from) &&
+                   ig_add_i64(from, pointer->offset, &from) &&
                    ig_mul_i64(touch->count, size, &bytes) &&
                    ig_add_i64(from, bytes, &end);
     if (!is_good || from < 0 || end > region->bytes) {
         return ig_kernel_error(
             thread, op,
             "%lld elements from %lld on, at byte %lld, leave %s of %lld bytes",
-            (long long)touch->count, (long long)touch->index, (long long)place->offset,
-            region->what, (long long)region->bytes);
+            (long long)touch->count, (long long)touch->index,
+            (long long)pointer->offset, region->what, (long long)region->bytes);
     }
     IG_TRY(check_race(thread, op, region, from, bytes, touch->access));
     *out_bytes = region->data + from;

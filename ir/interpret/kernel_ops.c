@@ -13,7 +13,7 @@
 
 int64_t ig_kernel_size(const ig_type *type) {
     if (type->kind == IG_BUFFER) {
-        return sizeof(ig_kernel_place);
+        return sizeof(ig_kernel_pointer);
     }
     return (int64_t)type->lanes * ((ig_dtypes[type->dtype].bits + 7) / 8);
 }
@@ -45,14 +45,14 @@ static ig_tensor result_lanes(const ig_kernel_thread *thread, const ig_op *op) {
     return ig_kernel_lanes(thread, &op->results[0]);
 }
 
-static const ig_kernel_place *operand_place(const ig_kernel_thread *thread,
-                                            const ig_op *op, uint32_t operand) {
+static const ig_kernel_pointer *operand_pointer(const ig_kernel_thread *thread,
+                                                const ig_op *op, uint32_t operand) {
     return ig_kernel_value(thread, op->operands[operand].value);
 }
 
-static void set_place(const ig_kernel_thread *thread, const ig_op *op,
-                      ig_kernel_place place) {
-    memcpy(ig_kernel_value(thread, &op->results[0]), &place, sizeof place);
+static void set_pointer(const ig_kernel_thread *thread, const ig_op *op,
+                        ig_kernel_pointer pointer) {
+    memcpy(ig_kernel_value(thread, &op->results[0]), &pointer, sizeof pointer);
 }
 
 /* ---- elementwise ---- */
@@ -322,13 +322,13 @@ ig_status ig_kernel_run_load_at(ig_kernel_thread *thread, const ig_op *op) {
 }
 
 ig_status ig_kernel_run_offset(ig_kernel_thread *thread, const ig_op *op) {
-    ig_kernel_place place = *operand_place(thread, op, 0);
+    ig_kernel_pointer pointer = *operand_pointer(thread, op, 0);
     int64_t size = ig_dtypes[op->results[0].type->dtype].bits / 8, bytes;
     if (__builtin_mul_overflow(ig_kernel_i64(thread, op, 1), size, &bytes) ||
-        __builtin_add_overflow(place.offset, bytes, &place.offset)) {
+        __builtin_add_overflow(pointer.offset, bytes, &pointer.offset)) {
         return ig_kernel_error(thread, op, "the offset overflows");
     }
-    set_place(thread, op, place);
+    set_pointer(thread, op, pointer);
     return IG_OK;
 }
 
@@ -345,19 +345,19 @@ ig_status ig_kernel_run_reinterpret(ig_kernel_thread *thread, const ig_op *op) {
 
 ig_status ig_kernel_run_local(ig_kernel_thread *thread, const ig_op *op) {
     ig_kernel_region *array = &thread->locals[thread->run->array_of[op->id]];
-    set_place(thread, op, (ig_kernel_place){ array, 0 });
+    set_pointer(thread, op, (ig_kernel_pointer){ array, 0 });
     return IG_OK;
 }
 
 ig_status ig_kernel_run_shared(ig_kernel_thread *thread, const ig_op *op) {
     ig_kernel_region *array = &thread->run->shared[thread->run->array_of[op->id]];
-    set_place(thread, op, (ig_kernel_place){ array, 0 });
+    set_pointer(thread, op, (ig_kernel_pointer){ array, 0 });
     return IG_OK;
 }
 
 ig_status ig_kernel_run_scratch(ig_kernel_thread *thread, const ig_op *op) {
     int64_t offset = ig_attr_int(op, IG_scratch_offset, 0);
-    set_place(thread, op, (ig_kernel_place){ &thread->run->scratch, offset });
+    set_pointer(thread, op, (ig_kernel_pointer){ &thread->run->scratch, offset });
     return IG_OK;
 }
 
@@ -400,7 +400,7 @@ ig_status ig_kernel_run_tiles(ig_kernel_thread *thread, const ig_op *op) {
 
 ig_status ig_kernel_run_thread(ig_kernel_thread *thread, const ig_op *op) {
     ig_tensor out = result_lanes(thread, op);
-    ig_tensor_set_i64(&out, 0, thread->number);
+    ig_tensor_set_i64(&out, 0, thread->index);
     return IG_OK;
 }
 

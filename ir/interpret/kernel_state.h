@@ -29,10 +29,10 @@ typedef struct ig_kernel_region {
 } ig_kernel_region;
 
 /* The payload of a value of buffer type. */
-typedef struct ig_kernel_place {
+typedef struct ig_kernel_pointer {
     ig_kernel_region *region;
     int64_t offset; /* bytes; may be out of bounds while not accessed */
-} ig_kernel_place;
+} ig_kernel_pointer;
 
 typedef struct ig_frame {
     const ig_op *next;
@@ -44,7 +44,7 @@ typedef struct ig_kernel_run ig_kernel_run;
 
 typedef struct ig_kernel_thread {
     ig_kernel_run *run;
-    uint32_t number, depth;
+    uint32_t index, depth;
     bool is_done;
     const ig_op *barrier; /* at which it waits, or NULL */
     ig_frame *frames;

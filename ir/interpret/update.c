@@ -36,14 +36,14 @@ static ig_status fail_update(const update *u, ig_status status, const char *what
 }
 
 /* The number of the gradient that a place takes, and its factor. */
-static ig_status read_place(const update *u, int64_t place, int64_t *out_gradient,
-                            double *out_factor) {
+static ig_status read_position(const update *u, int64_t position, int64_t *out_gradient,
+                               double *out_factor) {
     const ig_tensor *bags = u->at.bags ? operand_of(u, u->at.bags) : NULL;
     const ig_tensor *factors = u->at.factors ? operand_of(u, u->at.factors) : NULL;
-    bool is_good = place >= 0 && (!bags || place < bags->count) &&
-                   (!factors || place < factors->count);
-    *out_gradient = is_good && bags ? ig_tensor_get_i64(bags, place) : place;
-    *out_factor = is_good && factors ? ig_tensor_get_f64(factors, place) : 1;
+    bool is_good = position >= 0 && (!bags || position < bags->count) &&
+                   (!factors || position < factors->count);
+    *out_gradient = is_good && bags ? ig_tensor_get_i64(bags, position) : position;
+    *out_factor = is_good && factors ? ig_tensor_get_f64(factors, position) : 1;
     is_good = is_good && *out_gradient >= 0 &&
               *out_gradient < operand_of(u, u->at.gradients)->dims[0];
     return is_good ? IG_OK : fail_update(u, IG_INVALID, "a place without a gradient");
@@ -53,9 +53,9 @@ static ig_status read_place(const update *u, int64_t place, int64_t *out_gradien
 static ig_status add_gradient(update *u, int64_t k) {
     const ig_tensor *from = operand_of(u, u->at.gradients);
     ig_tensor *sum = &u->own[1];
-    int64_t place = ig_tensor_get_i64(operand_of(u, u->at.places), k), index;
+    int64_t position = ig_tensor_get_i64(operand_of(u, u->at.positions), k), index;
     double factor;
-    IG_TRY(read_place(u, place, &index, &factor));
+    IG_TRY(read_position(u, position, &index, &factor));
     for (int64_t c = 0; c < sum->count; c++) {
         double g = ig_tensor_get_f64(from, index * sum->count + c);
         ig_tensor_set_f64(sum, c, ig_tensor_get_f64(sum, c) + factor * g);

@@ -166,7 +166,7 @@ static ig_status read_item(ig_parser *p) {
 
 static ig_status read_items(ig_parser *p) {
     while (!ig_parse_is(p, '}') && !ig_parse_is(p, IG_TOKEN_END)) {
-        ig_parse_place start = ig_parse_here(p);
+        ig_parse_position start = ig_parse_here(p);
         IG_TRY(ig_parse_go_on(p, read_item(p), &start));
     }
     IG_TRY(ig_parse_expect(p, '}', "'}'"));

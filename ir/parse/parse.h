@@ -11,11 +11,11 @@
 #include "ir/parse/lex.h"
 #include "ir/parse/read.h"
 
-typedef struct ig_parse_place {
+typedef struct ig_parse_position {
     ig_lexer lexer;
     ig_token token;
     uint32_t depth;
-} ig_parse_place;
+} ig_parse_position;
 
 typedef struct ig_parser {
     ig_lexer lexer;
@@ -56,12 +56,12 @@ uint32_t ig_parse_location(ig_parser *parser, const ig_token *at);
 /* Counts one level in; IG_LIMIT beyond limits.graph_depth. */
 ig_status ig_parse_enter(ig_parser *parser);
 void ig_parse_leave(ig_parser *parser);
-ig_parse_place ig_parse_here(const ig_parser *parser);
-void ig_parse_return_to(ig_parser *parser, const ig_parse_place *place);
+ig_parse_position ig_parse_here(const ig_parser *parser);
+void ig_parse_return_to(ig_parser *parser, const ig_parse_position *position);
 /* Handles the status of an item or a statement that began at `start`: IG_INVALID is
  * counted and the broken thing skipped, unless there were too many. */
 ig_status ig_parse_go_on(ig_parser *parser, ig_status status,
-                         const ig_parse_place *start);
+                         const ig_parse_position *start);
 
 ig_status ig_parse_quoted(ig_parser *parser, const char *what, const char **out_text);
 ig_status ig_parse_item_name(ig_parser *parser, const char *what,

@@ -159,7 +159,7 @@ ig_status ig_parse_attr(ig_parser *parser, const ig_attr_info *info,
 typedef struct loc_field {
     const char *name;
     const char **text;
-    uint32_t *number;
+    uint32_t *index;
 } loc_field;
 
 static ig_status read_field(ig_parser *p, const loc_field *field) {
@@ -172,16 +172,16 @@ static ig_status read_field(ig_parser *p, const loc_field *field) {
     if (number < 0 || number > UINT32_MAX) {
         return ig_parse_error(p, &at, "this number is out of range");
     }
-    *field->number = (uint32_t)number;
+    *field->index = (uint32_t)number;
     return IG_OK;
 }
 
 static ig_status read_named_field(ig_parser *p, ig_location *where) {
     const loc_field fields[] = {
-        { "file", &where->file, NULL },     { "graph", &where->graph, NULL },
-        { "node", &where->node, NULL },     { "op", &where->op, NULL },
-        { "number", NULL, &where->number }, { "line", NULL, &where->line },
-        { "column", NULL, &where->column }, { "scope", &where->scope, NULL },
+        { "file", &where->file, NULL },      { "graph", &where->graph, NULL },
+        { "node", &where->node, NULL },      { "op", &where->op, NULL },
+        { "number", NULL, &where->node_id }, { "line", NULL, &where->line },
+        { "column", NULL, &where->column },  { "scope", &where->scope, NULL },
     };
     for (size_t i = 0; i < IG_COUNT_OF(fields); i++) {
         if (ig_parse_accept_word(p, fields[i].name)) {

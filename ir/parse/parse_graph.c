@@ -34,7 +34,7 @@ ig_status ig_parse_block(ig_parser *parser, ig_block *block) {
     bool is_first = true;
     IG_TRY(ig_parse_expect(parser, '{', "'{'"));
     while (!ig_parse_is(parser, '}') && !ig_parse_is(parser, IG_TOKEN_END)) {
-        ig_parse_place start = ig_parse_here(parser);
+        ig_parse_position start = ig_parse_here(parser);
         IG_TRY(check_node_count(parser));
         IG_TRY(ig_context_poll(parser->context));
         ig_status status = read_statement(parser, block, is_first);

@@ -29,7 +29,7 @@ typedef struct statement {
     bool has_attrs;
     bool has_waiting;
     uint32_t waiting_slot;
-    ig_parse_place waiting;
+    ig_parse_position waiting;
 } statement;
 
 /* ---- up to the operands ---- */
@@ -324,7 +324,7 @@ static ig_status read_waiting(ig_parser *p, statement *s) {
         return ig_parse_error(p, &s->waiting.token,
                               "the type of this constant is not given");
     }
-    ig_parse_place end = ig_parse_here(p);
+    ig_parse_position end = ig_parse_here(p);
     ig_parse_return_to(p, &s->waiting);
     IG_TRY(read_typed_data(p, s, s->waiting_slot, s->types.items[0]));
     ig_parse_return_to(p, &end);

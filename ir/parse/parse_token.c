@@ -114,20 +114,20 @@ ig_status ig_parse_integer(ig_parser *parser, const char *what, int64_t *out_val
 
 /* ---- reporting ---- */
 
-static ig_location place_of(const ig_parser *parser, const ig_token *at) {
+static ig_location position_of(const ig_parser *parser, const ig_token *at) {
     return (
         ig_location){ .file = parser->file, .line = at->line, .column = at->column };
 }
 
 uint32_t ig_parse_location(ig_parser *parser, const ig_token *at) {
-    ig_location where = place_of(parser, at);
+    ig_location where = position_of(parser, at);
     return ig_module_location(parser->module, &where);
 }
 
 ig_status ig_parse_error(ig_parser *parser, const ig_token *at, const char *format,
                          ...) {
     char message[512];
-    ig_location where = place_of(parser, at);
+    ig_location where = position_of(parser, at);
     va_list list;
     va_start(list, format);
     vsnprintf(message, sizeof message, format, list);
@@ -157,7 +157,7 @@ ig_status ig_parse_expected(ig_parser *parser, const char *what) {
 
 ig_status ig_parse_enter(ig_parser *parser) {
     if (parser->depth >= parser->context->limits.graph_depth) {
-        ig_location where = place_of(parser, &parser->token);
+        ig_location where = position_of(parser, &parser->token);
         return ig_error_limit(&parser->context->diag, &where, &parser->context->limits,
                               IG_LIMIT_graph_depth, "the nesting");
     }
@@ -171,19 +171,19 @@ void ig_parse_leave(ig_parser *parser) {
 
 /* ---- going on ---- */
 
-ig_parse_place ig_parse_here(const ig_parser *parser) {
-    return (ig_parse_place){ parser->lexer, parser->token, parser->depth };
+ig_parse_position ig_parse_here(const ig_parser *parser) {
+    return (ig_parse_position){ parser->lexer, parser->token, parser->depth };
 }
 
-void ig_parse_return_to(ig_parser *parser, const ig_parse_place *place) {
-    parser->lexer = place->lexer;
-    parser->token = place->token;
-    parser->depth = place->depth;
+void ig_parse_return_to(ig_parser *parser, const ig_parse_position *position) {
+    parser->lexer = position->lexer;
+    parser->token = position->token;
+    parser->depth = position->depth;
 }
 
 /* The broken thing is skipped from its own first token on, so that the braces it opened
  * are known; it ends with the line on which the error was met. */
-static void skip_broken(ig_parser *parser, const ig_parse_place *start) {
+static void skip_broken(ig_parser *parser, const ig_parse_position *start) {
     uint32_t error_line = parser->last_line;
     uint32_t open = 0;
     ig_parse_return_to(parser, start);
@@ -200,7 +200,7 @@ static void skip_broken(ig_parser *parser, const ig_parse_place *start) {
 }
 
 ig_status ig_parse_go_on(ig_parser *parser, ig_status status,
-                         const ig_parse_place *start) {
+                         const ig_parse_position *start) {
     if (status == IG_OK) {
         return IG_OK;
     }

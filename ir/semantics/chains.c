@@ -102,10 +102,10 @@ static int64_t find_largest(const int8_t *chain, int64_t length, const excess *e
     return largest;
 }
 
-static void append_quad(ig_chain_extra *extra, const int8_t *word, int64_t place) {
+static void append_quad(ig_chain_extra *extra, const int8_t *word, int64_t position) {
     if (extra->count < extra->room) {
         memcpy(extra->words + extra->count * IG_CHAIN_WORD, word, IG_CHAIN_WORD);
-        extra->places[extra->count] = (int32_t)place;
+        extra->targets[extra->count] = (int32_t)position;
     }
     extra->count++;
 }
@@ -157,9 +157,9 @@ ig_status ig_infer_chain_quads(ig_op *op, const ig_type **out_types) {
     ig_dim dims[] = { panels->dims[0],
                       ig_dim_add(module, panels->dims[1], ig_dim_of(extra)), panel,
                       quad };
-    ig_dim places[] = { panels->dims[0], ig_dim_of(1 + extra) };
+    ig_dim positions[] = { panels->dims[0], ig_dim_of(1 + extra) };
     out_types[0] = ig_type_tensor(module, IG_DT_i8, 4, dims);
-    out_types[1] = ig_type_tensor(module, IG_DT_i32, 2, places);
+    out_types[1] = ig_type_tensor(module, IG_DT_i32, 2, positions);
     return IG_OK;
 }
 
@@ -170,19 +170,19 @@ ig_status ig_fold_chain_quads(ig_eval *eval, const ig_op *op,
     int64_t room = ig_attr_int(op, IG_chain_quads_extra, 0);
     int64_t panels = in[0]->dims[0], depth = in[0]->dims[1];
     int64_t dims[] = { panels, depth + room, IG_PANEL, IG_QUAD };
-    int64_t places[] = { panels, 1 + room };
+    int64_t positions[] = { panels, 1 + room };
     if (depth % chain != 0 || room > depth) {
         return FOLD_ERROR(eval, op, "chains of %lld do not divide %lld quads",
                           (long long)chain, (long long)depth);
     }
     IG_TRY(ig_eval_alloc(eval, op, IG_DT_i8, 4, dims, &out[0]));
-    IG_TRY(ig_eval_alloc(eval, op, IG_DT_i32, 2, places, &out[1]));
+    IG_TRY(ig_eval_alloc(eval, op, IG_DT_i32, 2, positions, &out[1]));
     for (int64_t p = 0; p < panels; p++) {
         int8_t *panel = (int8_t *)out[0].data + p * (depth + room) * IG_CHAIN_WORD;
         int32_t *row = (int32_t *)out[1].data + p * (1 + room);
         const int8_t *from = (const int8_t *)in[0]->data + p * depth * IG_CHAIN_WORD;
         ig_chain_extra extra = { .words = panel + depth * IG_CHAIN_WORD,
-                                 .places = row + 1,
+                                 .targets = row + 1,
                                  .room = room };
         memcpy(panel, from, (size_t)(depth * IG_CHAIN_WORD));
         ig_chain_split(panel, depth, chain, &extra);

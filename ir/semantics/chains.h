@@ -22,8 +22,8 @@ enum {
 
 /* The extra quads of a panel: `count` of them, of which the first `room` are kept. */
 typedef struct ig_chain_extra {
-    int8_t *words;   /* [room][IG_PANEL][IG_QUAD] */
-    int32_t *places; /* [room]: the quad that each adds to */
+    int8_t *words;    /* [room][IG_PANEL][IG_QUAD] */
+    int32_t *targets; /* [room]: the quad that each adds to */
     int64_t count, room;
 } ig_chain_extra;
 
@@ -38,7 +38,7 @@ void ig_chain_split(int8_t *panel, int64_t depth, int64_t chain, ig_chain_extra 
 ig_status ig_check_chain(const ig_op *op, uint32_t slot, ig_dim *quads);
 /* The quad that extra quad `extra` of a panel adds to, of `depth`; -1: there is none.
  * Numbers of foreign places are brought within their range. */
-int64_t ig_chain_place(const ig_tensor *places, int64_t panel, int64_t extra,
-                       int64_t depth);
+int64_t ig_chain_target(const ig_tensor *targets, int64_t panel, int64_t extra,
+                        int64_t depth);
 
 #endif

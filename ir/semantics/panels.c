@@ -75,9 +75,9 @@ static double dot_panel(const ig_tensor *a, const ig_tensor *b, const ig_tensor 
     int64_t depth = a->dims[1];
     double sum = 0.0, zero = zeros ? ig_tensor_get_f64(zeros, n) : 0.0;
     for (int64_t k = 0; k < depth; k++) {
-        int64_t place = ((n / IG_PANEL) * depth + k) * IG_PANEL + n % IG_PANEL;
+        int64_t position = ((n / IG_PANEL) * depth + k) * IG_PANEL + n % IG_PANEL;
         sum += ig_tensor_get_f64(a, m * depth + k) *
-               (ig_tensor_get_f64(b, place) - zero);
+               (ig_tensor_get_f64(b, position) - zero);
     }
     return sum;
 }
@@ -112,28 +112,28 @@ ig_status ig_check_chain(const ig_op *op, uint32_t slot, ig_dim *quads) {
     if (op->operand_count < 3) {
         return IG_OK;
     }
-    const ig_type *panels = ig_operand_type(op, 1), *places = ig_operand_type(op, 2);
+    const ig_type *panels = ig_operand_type(op, 1), *targets = ig_operand_type(op, 2);
     IG_TRY(ig_check_rank(op, 2, 2));
     IG_TRY(ig_check_dtype(op, 2, IG_DT_i32));
     IG_TRY(ig_check_extent(op, 2, 0, panels->dims[0], "panels", &shared));
-    if (chain == 0 || ig_dim_is(places->dims[1], 0)) {
+    if (chain == 0 || ig_dim_is(targets->dims[1], 0)) {
         return INFER_ERROR(op, "places are of chains, i32 [panels, 1 + extra quads]");
     }
     ig_module *module = ig_op_module(op);
-    *quads = ig_dim_add(module, *quads, places->dims[1]);
+    *quads = ig_dim_add(module, *quads, targets->dims[1]);
     *quads = ig_dim_sub(module, *quads, ig_dim_of(1));
     return IG_OK;
 }
 
-int64_t ig_chain_place(const ig_tensor *places, int64_t panel, int64_t extra,
-                       int64_t depth) {
-    int64_t room = places->dims[1], row = panel * room;
-    int64_t count = ig_tensor_get_i64(places, row);
+int64_t ig_chain_target(const ig_tensor *targets, int64_t panel, int64_t extra,
+                        int64_t depth) {
+    int64_t room = targets->dims[1], row = panel * room;
+    int64_t count = ig_tensor_get_i64(targets, row);
     if (extra >= count || extra >= room - 1 || depth == 0) {
         return -1;
     }
-    int64_t place = ig_tensor_get_i64(places, row + 1 + extra);
-    return place < 0 ? 0 : place < depth ? place : depth - 1;
+    int64_t position = ig_tensor_get_i64(targets, row + 1 + extra);
+    return position < 0 ? 0 : position < depth ? position : depth - 1;
 }
 
 ig_status ig_infer_matmul_quads(ig_op *op, const ig_type **out_types) {
@@ -169,24 +169,24 @@ static int64_t dot_quad(const ig_tensor *const *in, int64_t row, int64_t column,
     const ig_tensor *a = in[0], *b = in[1];
     int64_t depth = a->dims[1], sum = 0;
     int64_t quad = column / IG_PANEL * b->dims[1] + at;
-    int64_t place = (quad * IG_PANEL + column % IG_PANEL) * IG_QUAD;
+    int64_t position = (quad * IG_PANEL + column % IG_PANEL) * IG_QUAD;
     for (int64_t i = 0; i < IG_QUAD && k * IG_QUAD + i < depth; i++) {
         sum += ig_tensor_get_i64(a, row * depth + k * IG_QUAD + i) *
-               ig_tensor_get_i64(b, place + i);
+               ig_tensor_get_i64(b, position + i);
     }
     return sum;
 }
 
 /* A row of a times a column; places: NULL where panels have no extra quads. */
-static int64_t dot_quads(const ig_tensor *const *in, const ig_tensor *places,
+static int64_t dot_quads(const ig_tensor *const *in, const ig_tensor *targets,
                          int64_t row, int64_t column) {
     int64_t quads = ceil_of(in[0]->dims[1], IG_QUAD), extra = 0;
     uint64_t sum = 0;
     for (int64_t k = 0; k < quads; k++) {
         sum += (uint64_t)dot_quad(in, row, column, k, k);
     }
-    for (int64_t k;
-         places && (k = ig_chain_place(places, column / IG_PANEL, extra, quads)) >= 0;
+    for (int64_t k; targets && (k = ig_chain_target(targets, column / IG_PANEL, extra,
+                                                    quads)) >= 0;
          extra++) {
         sum += (uint64_t)dot_quad(in, row, column, k, quads + extra);
     }
@@ -196,10 +196,10 @@ static int64_t dot_quads(const ig_tensor *const *in, const ig_tensor *places,
 ig_status ig_fold_matmul_quads(ig_eval *eval, const ig_op *op,
                                const ig_tensor *const *in, ig_tensor *out) {
     int64_t dims[] = { in[0]->dims[0], ig_attr_int(op, IG_matmul_quads_columns, 0) };
-    const ig_tensor *places = op->operand_count > 2 ? in[2] : NULL;
+    const ig_tensor *targets = op->operand_count > 2 ? in[2] : NULL;
     IG_TRY(ig_tensor_alloc(eval->arena, eval->context, IG_DT_i32, 2, dims, out));
     for (int64_t i = 0; i < out->count; i++) {
-        ig_tensor_set_i64(out, i, dot_quads(in, places, i / dims[1], i % dims[1]));
+        ig_tensor_set_i64(out, i, dot_quads(in, targets, i / dims[1], i % dims[1]));
     }
     return IG_OK;
 }

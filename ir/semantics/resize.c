@@ -85,7 +85,7 @@ static double crop_coordinate(const ig_resize_axis *axis, double i) {
                     round_to(axis, axis->first * last) + round_to(axis, i * step));
 }
 
-static double place_of(const ig_resize_axis *axis, int64_t at) {
+static double position_of(const ig_resize_axis *axis, int64_t at) {
     double i = round_to(axis, (double)at);
     double half = round_to(axis, corner_of(axis, i) - 0.5);
     switch (axis->coordinates) {
@@ -152,18 +152,18 @@ int64_t ig_resize_tap_count(const ig_resize_axis *axis) {
 }
 
 /* Of the nearest element, whose places are f32. */
-static double round_place(ig_nearest rule, float place) {
+static double round_position(ig_nearest rule, float position) {
     switch (rule) {
     case IG_NEAREST_round_prefer_ceil:
-        return floorf(place + 0.5f);
+        return floorf(position + 0.5f);
     case IG_NEAREST_floor:
-        return floorf(place);
+        return floorf(position);
     case IG_NEAREST_ceil:
-        return ceilf(place);
+        return ceilf(position);
     case IG_NEAREST_round_prefer_floor:
         break;
     }
-    return ceilf(place - 0.5f);
+    return ceilf(position - 0.5f);
 }
 
 static int64_t clamp_index(const ig_resize_axis *axis, double at) {
@@ -183,22 +183,23 @@ static void scale_weights(double *weights, int64_t count) {
 
 bool ig_resize_taps(const ig_resize_axis *axis, int64_t at, int64_t *out_elements,
                     double *out_weights) {
-    double place = place_of(axis, at);
+    double position = position_of(axis, at);
     if (axis->coordinates == IG_COORD_crop &&
-        (place < 0 || place > round_to(axis, (double)(axis->in - 1)))) {
+        (position < 0 || position > round_to(axis, (double)(axis->in - 1)))) {
         return false;
     }
     if (axis->mode == IG_RESIZE_nearest) {
-        out_elements[0] = clamp_index(axis, round_place(axis->nearest, (float)place));
+        out_elements[0] = clamp_index(axis,
+                                      round_position(axis->nearest, (float)position));
         out_weights[0] = 1;
         return true;
     }
     int64_t half = half_width(axis), count = 2 * half;
-    double below = floor(place), stretch = stretch_of(axis);
+    double below = floor(position), stretch = stretch_of(axis);
     for (int64_t t = 0; t < count; t++) {
         double element = below + (double)(t + 1 - half);
         bool is_inside = element >= 0 && element <= (double)(axis->in - 1);
-        double distance = (element - place) / stretch;
+        double distance = (element - position) / stretch;
         double weight = weight_at(axis, distance);
         bool is_excluded = axis->excludes_outside && !is_inside;
         bool is_left_out = axis->has_antialias &&

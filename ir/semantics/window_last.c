@@ -217,9 +217,9 @@ static int64_t sum_quads(const fold *f, int64_t n, int64_t o) {
         int64_t k = tap.tap * ins + i % ins;
         int64_t at = (n * f->window.in_count + tap.x) * f->channels + own * ins;
         int64_t quad = (panel * depth + k) / IG_QUAD;
-        int64_t place = (quad * IG_PANEL + j % IG_PANEL) * IG_QUAD + k % IG_QUAD;
+        int64_t position = (quad * IG_PANEL + j % IG_PANEL) * IG_QUAD + k % IG_QUAD;
         sum += (uint64_t)(ig_tensor_get_i64(f->x, at + i % ins) *
-                          ig_tensor_get_i64(f->w, place));
+                          ig_tensor_get_i64(f->w, position));
     }
     return (int64_t)sum;
 }
@@ -246,7 +246,7 @@ static void set_sum(const fold *f, int64_t n, int64_t o, ig_tensor *out, int64_t
 static ig_status fold_windows(ig_eval *eval, const ig_op *op, fold *f, int64_t outs,
                               ig_tensor *out) {
     ig_dtype to = f->is_quads ? IG_DT_i32 : IG_DT_f32;
-    int64_t dims[IG_WINDOW_RANK + 2] = { f->x->dims[0] }, place = 0;
+    int64_t dims[IG_WINDOW_RANK + 2] = { f->x->dims[0] }, position = 0;
     uint32_t rank = f->x->rank;
     for (uint32_t d = 0; d + 2 < rank; d++) {
         dims[d + 1] = f->window.out[d];
@@ -261,11 +261,11 @@ static ig_status fold_windows(ig_eval *eval, const ig_op *op, fold *f, int64_t o
     IG_TRY(ig_eval_scratch(eval, op, max, sizeof *f->taps, &f->taps));
     ig_walk walk = { 0 };
     for (ig_walk_start(&walk, f->window.rank, f->window.out); walk.is_inside;
-         ig_walk_next(&walk), place++) {
+         ig_walk_next(&walk), position++) {
         f->tap_count = ig_window_taps(&f->window, walk.index, f->taps);
         for (int64_t i = 0; i < dims[0] * outs; i++) {
             int64_t n = i / outs, o = i % outs;
-            set_sum(f, n, o, out, (n * f->window.out_count + place) * outs + o);
+            set_sum(f, n, o, out, (n * f->window.out_count + position) * outs + o);
         }
         IG_TRY(ig_context_poll(eval->context));
     }
@@ -309,22 +309,22 @@ ig_status ig_fold_conv_quads(ig_eval *eval, const ig_op *op, const ig_tensor *co
 }
 
 static void copy_element(ig_tensor *to, int64_t at, const ig_tensor *from,
-                         int64_t place) {
+                         int64_t position) {
     if (ig_dtype_is_float(to->dtype)) {
-        ig_tensor_set_f64(to, at, ig_tensor_get_f64(from, place));
+        ig_tensor_set_f64(to, at, ig_tensor_get_f64(from, position));
     } else {
-        ig_tensor_set_i64(to, at, ig_tensor_get_i64(from, place));
+        ig_tensor_set_i64(to, at, ig_tensor_get_i64(from, position));
     }
 }
 
 /* The elements of each image below the windows at one place.  There is no padding, so
  * every window has all taps. */
-static void copy_windows(const fold *f, int64_t place, ig_tensor *out) {
+static void copy_windows(const fold *f, int64_t position, ig_tensor *out) {
     int64_t depth = f->tap_count * f->channels, images = f->x->dims[0];
     for (int64_t i = 0; i < images * depth; i++) {
         int64_t n = i / depth, k = i % depth;
         int64_t at = n * f->window.in_count + f->taps[k / f->channels].x;
-        copy_element(out, (n * f->window.out_count + place) * depth + k, f->x,
+        copy_element(out, (n * f->window.out_count + position) * depth + k, f->x,
                      at * f->channels + k % f->channels);
     }
 }
@@ -338,7 +338,7 @@ ig_status ig_fold_windows(ig_eval *eval, const ig_op *op, const ig_tensor *const
                               .kernel = op->attrs[IG_windows_kernel].as.ints,
                               .rank = rank - 2 };
     IG_TRY(ig_window_eval(eval, op, &from, &f.window));
-    int64_t dims[IG_WINDOW_RANK + 2] = { in[0]->dims[0] }, place = 0;
+    int64_t dims[IG_WINDOW_RANK + 2] = { in[0]->dims[0] }, position = 0;
     memcpy(dims + 1, f.window.out, (rank - 2) * sizeof *dims);
     dims[rank - 1] = f.window.tap_count * f.channels;
     IG_TRY(ig_eval_alloc(eval, op, in[0]->dtype, rank, dims, out));
@@ -348,9 +348,9 @@ ig_status ig_fold_windows(ig_eval *eval, const ig_op *op, const ig_tensor *const
     IG_TRY(ig_eval_scratch(eval, op, f.window.tap_count, sizeof *f.taps, &f.taps));
     ig_walk walk = { 0 };
     for (ig_walk_start(&walk, f.window.rank, f.window.out); walk.is_inside;
-         ig_walk_next(&walk), place++) {
+         ig_walk_next(&walk), position++) {
         f.tap_count = ig_window_taps(&f.window, walk.index, f.taps);
-        copy_windows(&f, place, out);
+        copy_windows(&f, position, out);
     }
     return IG_OK;
 }

@@ -8,8 +8,8 @@
 #include <math.h>
 
 const ig_row_info ig_rows_formats[IG_ROW_COUNT] = {
-#define ROW(name, text, place, dtype) \
-    [IG_ROW_##name] = { text, IG_ROW_##place, IG_DT_##dtype },
+#define ROW(name, text, side, dtype) \
+    [IG_ROW_##name] = { text, IG_ROW_##side, IG_DT_##dtype },
 #include "ir/tensor/row.def"
 #undef ROW
 };
@@ -26,10 +26,10 @@ bool ig_rows_is_plain(ig_rows rows) {
 bool ig_row_layout_of(ig_rows rows, unsigned bits, int64_t dim, ig_row_layout *out) {
     enum { SIGN_AND_MORE = 7, MAX_BIAS = 126 };
     const ig_row_info *info = &ig_rows_formats[rows.format];
-    int64_t factors = info->place ? 2 * (ig_dtypes[info->dtype].bits / 8) : 0, sum;
+    int64_t factors = info->side ? 2 * (ig_dtypes[info->dtype].bits / 8) : 0, sum;
     bool is_float = rows.exponent_bits > 0;
     if (is_float && (bits != 8 || rows.exponent_bits > SIGN_AND_MORE ||
-                     rows.exponent_bias > MAX_BIAS || info->place)) {
+                     rows.exponent_bias > MAX_BIAS || info->side)) {
         return false;
     }
     if (dim < 0 || !ig_mul_i64(dim, (int64_t)bits, &sum) || !ig_add_i64(sum, 7, &sum)) {
@@ -39,8 +39,8 @@ bool ig_row_layout_of(ig_rows rows, unsigned bits, int64_t dim, ig_row_layout *o
     if (!ig_add_i64(codes, factors, &out->bytes)) {
         return false;
     }
-    out->codes = info->place == IG_ROW_FRONT ? factors : 0;
-    out->factors = info->place == IG_ROW_AFTER ? codes : 0;
+    out->codes = info->side == IG_ROW_FRONT ? factors : 0;
+    out->factors = info->side == IG_ROW_AFTER ? codes : 0;
     out->stride = rows.stride ? (int64_t)rows.stride : out->bytes;
     return out->stride >= out->bytes;
 }

@@ -17,17 +17,17 @@
 #include <stdint.h>
 
 typedef enum ig_row_format {
-#define ROW(name, text, place, dtype) IG_ROW_##name,
+#define ROW(name, text, side, dtype) IG_ROW_##name,
 #include "ir/tensor/row.def"
 #undef ROW
     IG_ROW_COUNT
 } ig_row_format;
 
-typedef enum ig_row_place { IG_ROW_NOWHERE, IG_ROW_FRONT, IG_ROW_AFTER } ig_row_place;
+typedef enum ig_row_side { IG_ROW_NOWHERE, IG_ROW_FRONT, IG_ROW_AFTER } ig_row_side;
 
 typedef struct ig_row_info {
     const char *text;
-    ig_row_place place;
+    ig_row_side side;
     uint8_t dtype; /* ig_dtype of scale and bias */
 } ig_row_info;
 

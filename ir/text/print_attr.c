@@ -127,7 +127,7 @@ void ig_print_location(ig_printer *printer, const ig_location *where) {
     put_text(&list, "node", where->node);
     put_text(&list, "op", where->op);
     put_text(&list, "scope", where->scope);
-    put_number(&list, "number", where->number);
+    put_number(&list, "number", where->node_id);
     put_number(&list, "line", where->line);
     put_number(&list, "column", where->column);
     ig_put(printer->out, "%s", list.shown ? "}" : "");

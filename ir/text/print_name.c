@@ -57,7 +57,7 @@ static void set_name(namer *n, const ig_value *value, const char *name) {
     }
 }
 
-static void name_by_number(namer *n, const ig_value *value) {
+static void name_by_index(namer *n, const ig_value *value) {
     set_name(n, value, ig_arena_printf(n->arena, "%u", n->next++));
 }
 
@@ -95,7 +95,7 @@ static void name_args(namer *n, const ig_block *block) {
         if (text && *text) {
             set_name(n, arg, clean_name(n, text));
         } else {
-            name_by_number(n, arg);
+            name_by_index(n, arg);
         }
     }
 }
@@ -117,7 +117,7 @@ static void name_block(namer *n, const ig_block *block) {
     name_args(n, block);
     for (const ig_op *op = block->first; op; op = op->next) {
         for (uint32_t i = 0; i < op->result_count && !ig_print_is_named(op); i++) {
-            name_by_number(n, &op->results[i]);
+            name_by_index(n, &op->results[i]);
         }
         for (uint32_t i = 0; i < op->body_count; i++) {
             name_block(n, op->bodies[i]);

@@ -16,12 +16,12 @@
 /* ---- places ---- */
 
 /* A view's elements in its root: offset + index · strides, as far as it is known. */
-typedef struct place {
+typedef struct area {
     const ig_value *root;
     const ig_type *type;
     ig_dim offset;
     const ig_dim *strides; /* NULL: row-major */
-} place;
+} area;
 
 /* The value whose part a view shows, or NULL.  In a broken graph views may go round in
  * a circle, so whoever follows them counts. */
@@ -30,8 +30,8 @@ static const ig_value *find_viewed(const ig_value *value, uint32_t *steps_left) 
     return view && (*steps_left)-- > 0 ? ig_op_operand(view, 0) : NULL;
 }
 
-static place place_of(ig_verifier *v, const ig_value *value) {
-    place at = { .type = value->type };
+static area area_of(ig_verifier *v, const ig_value *value) {
+    area at = { .type = value->type };
     uint32_t steps = v->graph->value_count;
     const ig_op *view = ig_def(value, IG_OP_view);
     if (view && view->attrs[IG_view_strides].count == value->type->rank) {
@@ -52,7 +52,7 @@ static const ig_value *root_of(const ig_verifier *v, const ig_value *value) {
     return value;
 }
 
-static bool row_stride(ig_verifier *v, const place *at, ig_dim *out_stride) {
+static bool row_stride(ig_verifier *v, const area *at, ig_dim *out_stride) {
     const ig_type *type = at->type;
     *out_stride = type->rank == 0 ? ig_dim_of(1)
                   : at->strides
@@ -62,7 +62,7 @@ static bool row_stride(ig_verifier *v, const place *at, ig_dim *out_stride) {
 }
 
 /* Elements of a row, when they are contiguous. */
-static bool row_span(const place *at, int64_t *out_span) {
+static bool row_span(const area *at, int64_t *out_span) {
     *out_span = 1;
     for (uint32_t k = at->type->rank; k-- > 1;) {
         int64_t extent;
@@ -79,7 +79,7 @@ static bool row_span(const place *at, int64_t *out_span) {
 
 /* An extent that only the run knows is taken as at least one: a plan that is wrong for
  * every batch but the empty one is wrong. */
-static int64_t row_count(ig_verifier *v, const place *at) {
+static int64_t row_count(ig_verifier *v, const area *at) {
     int64_t min = 1, max = 1;
     if (at->type->rank) {
         ig_dim_range(v->module, at->type->dims[0], &min, &max);
@@ -88,7 +88,7 @@ static int64_t row_count(ig_verifier *v, const place *at) {
 }
 
 /* Does b surely begin inside of a row of a? */
-static bool begins_inside(ig_verifier *v, const place *a, const place *b) {
+static bool begins_inside(ig_verifier *v, const area *a, const area *b) {
     int64_t delta, span;
     ig_dim stride, other;
     ig_dim difference = ig_dim_sub(v->module, b->offset, a->offset);
@@ -101,7 +101,7 @@ static bool begins_inside(ig_verifier *v, const place *a, const place *b) {
     return delta / step < row_count(v, a) && delta % step < span && row_count(v, b) > 0;
 }
 
-static bool is_same_place(const place *a, const place *b) {
+static bool is_same_part(const area *a, const area *b) {
     if (a->root != b->root || a->type != b->type ||
         !ig_dim_same(a->offset, b->offset)) {
         return false;
@@ -114,7 +114,7 @@ static bool is_same_place(const place *a, const place *b) {
     return !a->strides == !b->strides;
 }
 
-static bool places_overlap(ig_verifier *v, const place *a, const place *b) {
+static bool parts_overlap(ig_verifier *v, const area *a, const area *b) {
     return a->root == b->root && (begins_inside(v, a, b) || begins_inside(v, b, a));
 }
 
@@ -130,10 +130,10 @@ static bool is_argument(const ig_verifier *v, const ig_value *root) {
 
 /* Operands up to `ins` are read, the rest written: is this one changed where it is? */
 static bool is_changed(ig_verifier *v, const ig_op *op, uint32_t index, uint32_t ins) {
-    place a = place_of(v, op->operands[index].value);
+    area a = area_of(v, op->operands[index].value);
     for (uint32_t i = ins; i < op->operand_count; i++) {
-        place b = place_of(v, op->operands[i].value);
-        if (is_same_place(&a, &b)) {
+        area b = area_of(v, op->operands[i].value);
+        if (is_same_part(&a, &b)) {
             return true;
         }
     }
@@ -172,10 +172,10 @@ static bool stands_in_place(const ig_verifier *v, const ig_value *arg) {
 
 static void check_overlap(ig_verifier *v, const ig_op *op, uint32_t out, uint32_t other,
                           uint32_t ins) {
-    place a = place_of(v, op->operands[out].value);
-    place b = place_of(v, op->operands[other].value);
-    bool is_in_place = other < ins && is_same_place(&a, &b);
-    if (!is_in_place && places_overlap(v, &a, &b)) {
+    area a = area_of(v, op->operands[out].value);
+    area b = area_of(v, op->operands[other].value);
+    bool is_in_place = other < ins && is_same_part(&a, &b);
+    if (!is_in_place && parts_overlap(v, &a, &b)) {
         ig_verify_defect(v, op, "destination %u overlaps operand %u", out, other);
     }
 }

@@ -42,7 +42,7 @@ enum { TERMS_MAX = 64, COLUMNS_MAX = 4096, NESTED_MAX = 8 };
 typedef struct shard {
     const ig_op *bag;
     ig_bag_feature feature;
-    uint32_t number;          /* of the feature */
+    uint32_t result;          /* of the feature */
     ig_value *shard_of, *row; /* of each id */
     int64_t index;            /* of this shard */
     int64_t rows;
@@ -141,7 +141,7 @@ static bool read_shard(const sum *s, const ig_value *value, shard *x) {
         return false;
     }
     *x = (shard){ .bag = bag,
-                  .number = value->index,
+                  .result = value->index,
                   .feature = ig_bag_feature_at(bag, value->index) };
     const ig_bag_feature *f = &x->feature;
     bool is_summed = f->pool == IG_POOL_sum || f->pool == IG_POOL_mean;
@@ -167,8 +167,8 @@ static bool is_alike(const shard *a, const shard *b) {
     const ig_bag_feature *f = &a->feature, *g = &b->feature;
     static const uint32_t rules[] = { IG_bag_range, IG_bag_offsets };
     bool is_same = f->pool == g->pool && f->last == g->last &&
-                   a->bag->results[a->number].type->dtype ==
-                       b->bag->results[b->number].type->dtype;
+                   a->bag->results[a->result].type->dtype ==
+                       b->bag->results[b->result].type->dtype;
     for (size_t i = 0; i < IG_COUNT_OF(rules); i++) {
         is_same = is_same &&
                   ig_attr_int(a->bag, rules[i], 0) == ig_attr_int(b->bag, rules[i], 0);
@@ -225,16 +225,16 @@ static ig_value *bounded_row(ig_builder *b, const ig_op *bag, ig_value *row) {
 }
 
 /* shard * 2^40 + row, or -1 for no row. */
-static ig_value *number_rows(ig_builder *b, const ig_shards *x) {
+static ig_value *index_rows(ig_builder *b, const ig_shards *x) {
     ig_expr e = ig_expr_of(b);
     ig_value *none = ig_expr_integer(&e, IG_DT_i64, -1);
     ig_value *shard_of = ig_expr_cast(&e, x->shard_of, IG_DT_i64);
     ig_value *row = ig_expr_cast(&e, x->row, IG_DT_i64);
     ig_value *table = ig_expr_with_integer(&e, IG_OP_shl, shard_of, IG_BAG_ROW_BITS);
-    ig_value *number = ig_build_add(&e, bounded_row(b, x->bags[0], row), table);
+    ig_value *index = ig_build_add(&e, bounded_row(b, x->bags[0], row), table);
     ig_value *is_shard = is_below(b, shard_of, x->count);
     ig_value *is_row = ig_build_and(&e, ig_build_ne(&e, row, none), is_shard);
-    return ig_build_where(&e, is_row, number, none);
+    return ig_build_where(&e, is_row, index, none);
 }
 
 static ig_ints take_entry(ig_ints all, uint32_t index) {
@@ -258,20 +258,20 @@ ig_value *ig_shards_bag(ig_recogniser *r, ig_builder *b, const ig_shards *x) {
     assert(x->count > 0 && "a table has shards");
     assert(x->shard_of && x->row && "each id has a shard and a row there");
     const ig_op *bag = x->bags[0];
-    ig_bag_feature f = ig_bag_feature_at(bag, x->numbers[0]);
+    ig_bag_feature f = ig_bag_feature_at(bag, x->indices[0]);
     ig_value **operands = IG_NEW_ARRAY(r->arena, ig_value *, x->count + f.operands);
     int64_t tables = x->count, last = IG_LAST_offset;
     uint32_t count = 0;
     for (uint32_t i = 0; i < x->count; i++) {
-        ig_bag_feature own = ig_bag_feature_at(x->bags[i], x->numbers[i]);
+        ig_bag_feature own = ig_bag_feature_at(x->bags[i], x->indices[i]);
         operands[count++] = ig_op_operand(x->bags[i], own.table);
     }
-    operands[count++] = number_rows(b, x);
+    operands[count++] = index_rows(b, x);
     for (uint32_t i = f.ids + 1; i < f.table + f.operands; i++) {
         bool is_new = i == f.begins && x->offsets;
         operands[count++] = is_new ? x->offsets : ig_op_operand(bag, i);
     }
-    ig_bag_attrs attrs = attrs_of_feature(bag, x->numbers[0]);
+    ig_bag_attrs attrs = attrs_of_feature(bag, x->indices[0]);
     attrs.tables = (ig_ints){ &tables, 1 };
     if (x->offsets) {
         attrs.last = (ig_ints){ &last, 1 };
@@ -283,13 +283,13 @@ ig_value *ig_shards_bag(ig_recogniser *r, ig_builder *b, const ig_shards *x) {
 static ig_value *make_bag(const sum *s, ig_builder *b, const shard *shards) {
     uint32_t count = (uint32_t)s->terms.count;
     const ig_op **bags = IG_NEW_ARRAY(s->r->arena, const ig_op *, count);
-    uint32_t *numbers = IG_NEW_ARRAY(s->r->arena, uint32_t, count);
+    uint32_t *indices = IG_NEW_ARRAY(s->r->arena, uint32_t, count);
     for (uint32_t i = 0; i < count; i++) {
         bags[i] = shards[i].bag;
-        numbers[i] = shards[i].number;
+        indices[i] = shards[i].result;
     }
     ig_shards all = { .bags = bags,
-                      .numbers = numbers,
+                      .indices = indices,
                       .count = count,
                       .shard_of = shards[0].shard_of,
                       .row = shards[0].row };

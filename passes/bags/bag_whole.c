@@ -175,14 +175,14 @@ typedef struct segments {
     ig_value *begins, *offsets;
 } segments;
 
-static bool read_shift(const source *s, const ig_value *value, const ig_value *place,
+static bool read_shift(const source *s, const ig_value *value, const ig_value *position,
                        segments *out) {
     const ig_op *gather = ig_def(value, IG_OP_gather);
     const ig_op *sub = gather ? ig_def(ig_op_operand(gather, 0), IG_OP_sub) : NULL;
     const ig_op *find = gather ? ig_def(ig_op_operand(gather, 1), IG_OP_bucketize)
                                : NULL;
     const ig_op *base = sub ? ig_def(ig_op_operand(sub, 1), IG_OP_slice) : NULL;
-    if (!base || !find || ig_op_operand(find, 0) != place ||
+    if (!base || !find || ig_op_operand(find, 0) != position ||
         !ig_attr_int(find, IG_bucketize_right, 0)) {
         return false;
     }
@@ -195,12 +195,12 @@ static bool read_shift(const source *s, const ig_value *value, const ig_value *p
 static bool read_segments(const source *s, const ig_value *positions, segments *out) {
     const ig_op *add = ig_def(positions, IG_OP_add);
     for (uint32_t i = 0; add && i < 2; i++) {
-        const ig_value *place = ig_op_operand(add, i);
-        const ig_op *range = ig_def(place, IG_OP_range);
+        const ig_value *position = ig_op_operand(add, i);
+        const ig_op *range = ig_def(position, IG_OP_range);
         int64_t first, step;
         if (range && ig_constant_i64(ig_op_operand(range, 0), &first) && first == 0 &&
             ig_constant_i64(ig_op_operand(range, 2), &step) && step == 1 &&
-            read_shift(s, ig_op_operand(add, 1 - i), place, out)) {
+            read_shift(s, ig_op_operand(add, 1 - i), position, out)) {
             return true;
         }
     }
@@ -581,7 +581,7 @@ typedef struct restored {
     ig_value *order; /* of the bucketized ids among those before */
     uint32_t shards, features;
     const ig_op **bags; /* of feature 0 by shard, of feature 1 … */
-    uint32_t *numbers;
+    uint32_t *indices;
     source *sources; /* of each feature in shard 0 */
     ig_dim end;      /* of the parts so far, in the bucketized ids */
 } restored;
@@ -620,35 +620,35 @@ static bool is_bucketized_part(const restored *x, const ig_op *bag,
 }
 
 /* Are two shards of a feature alike? */
-static bool is_same_feature(const restored *x, const ig_op *a, uint32_t a_number,
-                            const ig_op *b, uint32_t b_number) {
-    const ig_type *s = ig_op_operand(a, ig_bag_feature_at(a, a_number).table)->type;
-    const ig_type *t = ig_op_operand(b, ig_bag_feature_at(b, b_number).table)->type;
+static bool is_same_feature(const restored *x, const ig_op *a, uint32_t a_index,
+                            const ig_op *b, uint32_t b_index) {
+    const ig_type *s = ig_op_operand(a, ig_bag_feature_at(a, a_index).table)->type;
+    const ig_type *t = ig_op_operand(b, ig_bag_feature_at(b, b_index).table)->type;
     int64_t rows = 0;
     return s->kind == t->kind && s->dtype == t->dtype && s->rank == t->rank &&
            ig_rows_equal(s->rows, t->rows) && ig_dim_same(s->dims[1], t->dims[1]) &&
            ig_dim_constant(x->r->module, t->dims[0], &rows) && rows > 0 &&
            rows < (int64_t)1 << IG_BAG_ROW_BITS &&
-           a->results[a_number].type->dtype == b->results[b_number].type->dtype &&
+           a->results[a_index].type->dtype == b->results[b_index].type->dtype &&
            ig_attr_int(a, IG_bag_range, 0) == ig_attr_int(b, IG_bag_range, 0);
 }
 
 static bool read_rows(restored *x, uint32_t shard, uint32_t k, const ig_value *rows) {
     const ig_op *bag = rows->def;
-    uint32_t index = rows->index, place = k * x->shards + shard;
+    uint32_t index = rows->index, position = k * x->shards + shard;
     ig_bag_feature f = ig_bag_feature_at(bag, index);
     source s = { .j = &x->j, .shard = -1 }, *first = &x->sources[k];
     if (!is_bucketized_part(x, bag, &f) || !open_source(&s, bag, &f) ||
         !follow_steps(&s) || s.shard != (int64_t)shard) {
         return false;
     }
-    x->bags[place] = bag;
-    x->numbers[place] = index;
+    x->bags[position] = bag;
+    x->indices[position] = index;
     *first = shard ? *first : s;
     return s.bucket == first->bucket && s.ids == first->ids &&
            s.lengths == first->lengths && is_equal(&s, s.at, first->at) &&
            is_equal(&s, s.bags, first->bags) &&
-           is_same_feature(x, x->bags[(size_t)k * x->shards], x->numbers[k * x->shards],
+           is_same_feature(x, x->bags[(size_t)k * x->shards], x->indices[k * x->shards],
                            bag, index);
 }
 
@@ -660,7 +660,7 @@ static bool read_part(restored *x, uint32_t shard, const ig_value *part) {
     if (!x->features) {
         x->features = (uint32_t)rows.count;
         x->bags = IG_NEW_ARRAY(x->r->arena, const ig_op *, rows.count * x->shards);
-        x->numbers = IG_NEW_ARRAY(x->r->arena, uint32_t, rows.count * x->shards);
+        x->indices = IG_NEW_ARRAY(x->r->arena, uint32_t, rows.count * x->shards);
         x->sources = IG_NEW_ARRAY(x->r->arena, source, rows.count);
     }
     bool is_read = rows.count == x->features;
@@ -705,7 +705,7 @@ static void match_order(ig_recogniser *r, ig_op *gather) {
         source *s = &x.sources[k];
         size_t first = (size_t)k * x.shards;
         ig_shards shards = { .bags = x.bags + first,
-                             .numbers = x.numbers + first,
+                             .indices = x.indices + first,
                              .count = x.shards,
                              .shard_of = s->bucket,
                              .row = s->ids };

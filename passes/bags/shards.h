@@ -9,7 +9,7 @@
  * otherwise; and the shard of each id, and its row there. */
 typedef struct ig_shards {
     const ig_op *const *bags;
-    const uint32_t *numbers;
+    const uint32_t *indices;
     uint32_t count;
     ig_value *shard_of, *row;
     ig_value *offsets; /* instead of theirs, with the last end; or NULL */

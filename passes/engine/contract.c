@@ -132,7 +132,7 @@ ig_pass_check ig_check_before(const ig_manager *manager, const ig_graph *graph) 
 static ig_status report_defect(const ig_manager *manager, const ig_pass *pass,
                                const char *what) {
     return ig_error(&manager->module->context->diag, IG_INTERNAL, NULL,
-                    "pass %s (number %" PRIu32 ") %s", pass->name, manager->number,
+                    "pass %s (number %" PRIu32 ") %s", pass->name, manager->index,
                     what);
 }
 
@@ -140,7 +140,7 @@ ig_status ig_check_after(const ig_manager *manager, const ig_pass *pass,
                          const ig_graph *graph, const ig_pass_check *before,
                          bool changed) {
     if (manager->debug & IG_DEBUG_TIME) {
-        fprintf(stderr, "%02" PRIu32 " %-16s @%-12s %9.3f ms%s\n", manager->number,
+        fprintf(stderr, "%02" PRIu32 " %-16s @%-12s %9.3f ms%s\n", manager->index,
                 pass->name, graph->name, (ig_time_now() - before->time) * 1e3,
                 changed ? "" : "  unchanged");
     }
@@ -163,7 +163,7 @@ ig_status ig_check_after(const ig_manager *manager, const ig_pass *pass,
 static ig_status dump_text(const ig_manager *manager, const ig_pass *pass,
                            ig_str text) {
     char path[96], why[128];
-    snprintf(path, sizeof(path), "%02" PRIu32 "-%.64s.ig", manager->number, pass->name);
+    snprintf(path, sizeof(path), "%02" PRIu32 "-%.64s.ig", manager->index, pass->name);
     ig_file_part part = { text.data, text.size };
     ig_status status = ig_file_publish(path, &part, 1, why);
     if (status != IG_OK) {

@@ -103,13 +103,13 @@ static ig_status run_pass(ig_manager *m, const ig_pass *pass) {
     }
     ig_context *context = m->module->context;
     IG_TRY(ig_context_poll(context));
-    m->number = count_pass(m->module);
-    ig_context_progress(context, pass->name, m->number, 0);
+    m->index = count_pass(m->module);
+    ig_context_progress(context, pass->name, m->index, 0);
     IG_TRY(run_on_module(m, pass));
     IG_TRY(ig_check_module(m, pass));
     const ig_pass_observer *observer = m->observer;
     if (observer && observer->after) {
-        observer->after(observer->user, pass->name, m->number, m->module);
+        observer->after(observer->user, pass->name, m->index, m->module);
     }
     bool is_last = observer && observer->stop_after &&
                    strcmp(observer->stop_after, pass->name) == 0;

@@ -13,7 +13,7 @@ typedef struct ig_manager {
     const char *stop;                 /* INGOT_STOP=after:NAME, or NULL */
     uint32_t debug;                   /* ig_debug bits */
     uint32_t
-        number; /* of the pass that runs, from 1, over all pipelines of the module */
+        index; /* of the pass that runs, from 1, over all pipelines of the module */
     bool is_stopped, changed;
 } ig_manager;
 

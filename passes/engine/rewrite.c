@@ -157,16 +157,16 @@ static void take_note(rewriter *w, ig_op *op, const ig_type **types) {
 
 /* Looks at one op; true when a rule fired. */
 static bool try_rules(rewriter *w, ig_op *op) {
-    const uint16_t *numbers = w->by_code[op->code];
-    const ig_type **types = numbers ? note_types(w, op) : NULL;
+    const uint16_t *indices = w->by_code[op->code];
+    const ig_type **types = indices ? note_types(w, op) : NULL;
     uint32_t first_new = w->graph->op_count;
-    for (; numbers && *numbers; numbers++) {
-        const ig_rule *rule = &w->rules[*numbers - 1];
+    for (; indices && *indices; indices++) {
+        const ig_rule *rule = &w->rules[*indices - 1];
         ig_value *by = try_rule(rule, op);
         if (!by) {
             continue;
         }
-        w->fired[*numbers - 1]++;
+        w->fired[*indices - 1]++;
         w->total++;
         w->run->changed = true;
         enlist_new(w, op, first_new);

@@ -12,9 +12,9 @@ static void give_weights(ig_grad *g, const ig_bag_list *f, ig_value *d) {
     ig_value *product = ig_build_mul(e, ig_bag_list_rows(f), d);
     ig_value *sum = ig_expr_reduce_axis(e, IG_REDUCE_sum, product, 1, false);
     sum = f->is_row ? ig_grad_when(e, f->is_row, sum) : sum;
-    if (f->place) {
+    if (f->position) {
         const ig_type *line = ig_type_with_dims(e->module, sum->type, 1, &f->ids);
-        sum = ig_grad_add_rows(e, line, f->place, NULL, sum);
+        sum = ig_grad_add_rows(e, line, f->position, NULL, sum);
     }
     sum = ig_expr_reshape(e, sum, weights->type->rank, weights->type->dims);
     ig_grad_give(g, f->at.weights, ig_expr_like(e, sum, weights));
@@ -22,7 +22,7 @@ static void give_weights(ig_grad *g, const ig_bag_list *f, ig_value *d) {
 
 static void give_feature(ig_grad *g, const ig_bag_list *f) {
     ig_expr *e = f->e;
-    ig_value *d = ig_bag_list_spread(f, ig_grad_of_result(g, f->number));
+    ig_value *d = ig_bag_list_spread(f, ig_grad_of_result(g, f->index));
     if (f->at.weights && ig_grad_wants(g, f->at.weights)) {
         give_weights(g, f, d);
     }
@@ -69,13 +69,13 @@ void ig_grad_interact(ig_grad *g) {
         ig_grad_refuse(g, "how many rows there are is computed, or no pair");
         return;
     }
-    int64_t *places = IG_NEW_ARRAY(&e->module->arena, int64_t, 2 * pairs->count);
+    int64_t *positions = IG_NEW_ARRAY(&e->module->arena, int64_t, 2 * pairs->count);
     for (uint32_t k = 0; k < pairs->count; k++) {
         int64_t pair = pairs->as.ints[k];
-        places[k] = pair;
-        places[pairs->count + k] = pair % rows * rows + pair / rows;
+        positions[k] = pair;
+        positions[pairs->count + k] = pair % rows * rows + pair / rows;
     }
-    ig_value *index = ig_expr_ints(e, places, 2 * pairs->count);
+    ig_value *index = ig_expr_ints(e, positions, 2 * pairs->count);
     ig_value *both = ig_expr_concat(e, 1, (ig_value *[]){ g->dy, g->dy }, 2);
     ig_dim dims[] = { ig_dim_of(rows * rows), type->dims[0] };
     const ig_type *flat = ig_type_with_dims(e->module, type, 2, dims);

@@ -11,7 +11,7 @@
 #include <assert.h>
 
 static ig_value *result_of(const ig_bag_list *f) {
-    return ig_op_result(f->op, f->number);
+    return ig_op_result(f->op, f->index);
 }
 
 static ig_value *operand_of(const ig_bag_list *f, uint32_t index) {
@@ -28,7 +28,7 @@ static ig_value *number_of(const ig_bag_list *f, ig_dim dim) {
 
 /* The part of x, of all ids, for the ids in the list. */
 static ig_value *of_place(const ig_bag_list *f, ig_value *x) {
-    return f->place ? ig_expr_gather(f->e, x, f->place, 0, IG_NEGATIVE_error) : x;
+    return f->position ? ig_expr_gather(f->e, x, f->position, 0, IG_NEGATIVE_error) : x;
 }
 
 /* ---- ids ---- */
@@ -145,8 +145,8 @@ static ig_value *last_end(const ig_bag_list *f, ig_value *offsets) {
 /* How many of the offsets are at each place or before: marks at each, added up. */
 static ig_value *count_offsets(const ig_bag_list *f, ig_value *offsets) {
     ig_expr *e = f->e;
-    ig_dim places = ig_dim_add(e->module, f->count, ig_dim_of(1));
-    const ig_type *line = ig_type_tensor(e->module, IG_DT_i64, 1, &places);
+    ig_dim positions = ig_dim_add(e->module, f->count, ig_dim_of(1));
+    const ig_type *line = ig_type_tensor(e->module, IG_DT_i64, 1, &positions);
     ig_value *near = ig_build_max(e, offsets, ig_expr_integer(e, IG_DT_i64, 0));
     near = ig_build_min(e, near, number_of(f, f->count)); /* others are reported */
     ig_value *ones = near ? ig_expr_fill(e, IG_DT_i64, 1, near->type->dims, 1) : NULL;
@@ -166,8 +166,8 @@ static void read_offsets(ig_bag_list *f) {
     bag = ig_expr_with(e, IG_OP_sub, bag, 1);
     ig_value *is_in = ig_expr_with(e, IG_OP_ge, bag, 0);
     if (is_rest) {
-        ig_value *place = ig_expr_iota(e, IG_DT_i64, f->count);
-        is_in = ig_build_and(e, is_in, ig_build_lt(e, place, last_end(f, offsets)));
+        ig_value *position = ig_expr_iota(e, IG_DT_i64, f->count);
+        is_in = ig_build_and(e, is_in, ig_build_lt(e, position, last_end(f, offsets)));
     } else if (f->at.last != IG_LAST_ids) {
         is_in = ig_build_and(e, is_in, ig_build_lt(e, bag, number_of(f, f->bags)));
     }
@@ -236,9 +236,9 @@ static void read_spans(ig_bag_list *f) {
     ig_bucketize_attrs right = { .right = true };
     f->bag = ig_build_bucketize(e, number, past, right);
     f->first = ig_expr_gather(e, starts, f->bag, 0, IG_NEGATIVE_error);
-    f->place = ig_expr_gather(e, begins, f->bag, 0, IG_NEGATIVE_error);
+    f->position = ig_expr_gather(e, begins, f->bag, 0, IG_NEGATIVE_error);
     number = ig_build_sub(e, number, f->first);
-    f->place = ig_build_add(e, f->place, number);
+    f->position = ig_build_add(e, f->position, number);
     f->begins = begins;
 }
 
@@ -275,7 +275,7 @@ void ig_bag_list_open(ig_expr *e, const ig_op *bag, uint32_t index, bool is_know
                       ig_bag_list *out) {
     ig_bag_list *f = out;
     *f = (ig_bag_list){
-        .e = e, .op = bag, .number = index, .at = ig_bag_feature_at(bag, index)
+        .e = e, .op = bag, .index = index, .at = ig_bag_feature_at(bag, index)
     };
     assert((!is_known || ig_bag_list_may_be_known(bag, index)) && "the caller asked");
     f->table = operand_of(f, f->at.table);

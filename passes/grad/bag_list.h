@@ -11,11 +11,11 @@
 typedef struct ig_bag_list {
     ig_expr *e;
     const ig_op *op;
-    uint32_t number; /* of the feature */
+    uint32_t index; /* of the feature */
     ig_bag_feature at;
     ig_value *table;
     ig_dim bags, ids, count; /* ids: of the operand; count: in the list */
-    ig_value *place;         /* i64 [count]: which of the ids each is; NULL: itself */
+    ig_value *position;      /* i64 [count]: which of the ids each is; NULL: itself */
     ig_value *id;            /* i64 [count]: rows; anything where is_row is false */
     ig_value *is_row;        /* bool [count]: an id of a row, in a bag; NULL: all are */
     ig_value *counts;        /* the same, and the counts of a mean */

@@ -75,41 +75,41 @@ void ig_grad_unique(ig_grad *g) {
 /* For any op that only moves elements of its first operand: the elements' own numbers
  * are moved in their place, and dy is added where they say.  Numbers past the last are
  * of nothing. */
-static void give_by_numbers(ig_grad *g, ig_value *const *operands) {
+static void give_by_indices(ig_grad *g, ig_value *const *operands) {
     ig_expr *e = g->e;
     const ig_type *type = ig_grad_x(g, 0)->type;
     ig_dim count = ig_type_count(e->module, type);
-    ig_value *numbers = ig_expr_make(e, (ig_opcode)g->op->code, operands,
+    ig_value *indices = ig_expr_make(e, (ig_opcode)g->op->code, operands,
                                      g->op->operand_count, g->op->attrs);
     const ig_type *line = ig_type_with_dims(e->module, type, 1, &count);
     ig_value *is_live = NULL;
-    numbers = ig_expr_flatten(e, numbers);
+    indices = ig_expr_flatten(e, indices);
     if (g->op->code == IG_OP_pad) {
-        is_live = ig_build_lt(e, numbers, ig_expr_dim(e, count, IG_DT_i64));
+        is_live = ig_build_lt(e, indices, ig_expr_dim(e, count, IG_DT_i64));
     }
     ig_value *d = ig_expr_flatten(e, g->dy);
-    d = ig_grad_add_rows(e, line, numbers, is_live, d);
+    d = ig_grad_add_rows(e, line, indices, is_live, d);
     ig_grad_give(g, 0, ig_expr_reshape(e, d, type->rank, type->dims));
 }
 
-static ig_value *number_elements(ig_expr *e, const ig_type *type) {
+static ig_value *index_elements(ig_expr *e, const ig_type *type) {
     ig_dim count = ig_type_count(e->module, type);
-    ig_value *numbers = ig_expr_iota(e, IG_DT_i64, count);
-    return ig_expr_reshape(e, numbers, type->rank, type->dims);
+    ig_value *indices = ig_expr_iota(e, IG_DT_i64, count);
+    return ig_expr_reshape(e, indices, type->rank, type->dims);
 }
 
-void ig_grad_by_places(ig_grad *g) {
-    ig_value *operands[5] = { number_elements(g->e, ig_grad_x(g, 0)->type) };
+void ig_grad_by_positions(ig_grad *g) {
+    ig_value *operands[5] = { index_elements(g->e, ig_grad_x(g, 0)->type) };
     for (uint32_t i = 1; i < g->op->operand_count; i++) {
         operands[i] = ig_grad_x(g, i);
     }
-    give_by_numbers(g, operands);
+    give_by_indices(g, operands);
 }
 
 /* The padding is computed: operands are x, amounts, value and perhaps axes. */
 void ig_grad_pad_computed(ig_grad *g) {
     const ig_type *type = ig_grad_x(g, 0)->type;
-    ig_value *operands[4] = { number_elements(g->e, type) };
+    ig_value *operands[4] = { index_elements(g->e, type) };
     for (uint32_t i = 1; i < g->op->operand_count; i++) {
         operands[i] = ig_grad_x(g, i);
     }
@@ -125,7 +125,7 @@ void ig_grad_pad_computed(ig_grad *g) {
     }
     ig_dim count = ig_type_count(g->e->module, type);
     operands[2] = ig_expr_dim(g->e, count, IG_DT_i64);
-    give_by_numbers(g, operands);
+    give_by_indices(g, operands);
 }
 
 /* ---- elements ---- */
@@ -183,10 +183,10 @@ static ig_value *gather_so(ig_grad *g, ig_value *x) {
 static ig_value *find_standing(ig_grad *g) {
     ig_expr *e = g->e;
     const ig_type *x = ig_grad_x(g, 0)->type, *updates = ig_grad_x(g, 2)->type;
-    ig_value *numbers = number_elements(e, updates);
-    ig_value *places = ig_expr_fill(e, IG_DT_i64, x->rank, x->dims, 0);
-    places = scatter_so(g, places, numbers, IG_SCATTER_none);
-    return ig_build_eq(e, gather_so(g, places), numbers);
+    ig_value *indices = index_elements(e, updates);
+    ig_value *positions = ig_expr_fill(e, IG_DT_i64, x->rank, x->dims, 0);
+    positions = scatter_so(g, positions, indices, IG_SCATTER_none);
+    return ig_build_eq(e, gather_so(g, positions), indices);
 }
 
 static void scatter_none(ig_grad *g) {

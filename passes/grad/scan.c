@@ -62,9 +62,9 @@ static void cumulate_extreme(ig_grad *g, const ig_cumulate_attrs *attrs) {
     ig_scatter_elements_attrs add = { .axis = axis, .reduce = IG_SCATTER_add };
     x = attrs->reverse ? ig_expr_flip(e, x, axis) : x;
     d = attrs->reverse ? ig_expr_flip(e, d, axis) : d;
-    ig_value *places = ig_build_cumulate_index(e, x, index);
+    ig_value *positions = ig_build_cumulate_index(e, x, index);
     ig_value *zeros = ig_grad_zeros(e, x->type);
-    d = ig_build_scatter_elements(e, zeros, places, d, add);
+    d = ig_build_scatter_elements(e, zeros, positions, d, add);
     ig_grad_give(g, 0, attrs->reverse ? ig_expr_flip(e, d, axis) : d);
 }
 

@@ -135,11 +135,11 @@ static void pool_max(ig_grad *g, const ig_pool_attrs *own) {
                                     .after = own->after,
                                     .ceil_mode = own->ceil_mode,
                                     .whole = true };
-    ig_value *places = ig_expr_flatten(e, ig_build_pool_indices(e, x, attrs));
+    ig_value *positions = ig_expr_flatten(e, ig_build_pool_indices(e, x, attrs));
     ig_dim count = ig_type_count(e->module, x->type);
     const ig_type *line = ig_type_with_dims(e->module, x->type, 1, &count);
     ig_value *d = ig_expr_flatten(e, g->dy);
-    d = ig_grad_add_rows(e, line, places, NULL, d);
+    d = ig_grad_add_rows(e, line, positions, NULL, d);
     ig_grad_give(g, 0, ig_expr_reshape(e, d, x->type->rank, x->type->dims));
 }
 

@@ -35,12 +35,12 @@
 #include <assert.h>
 
 /* The position of a buffer value in its memory: all are i64 values. */
-typedef struct place {
+typedef struct area {
     ig_value *from;   /* its distance from the start of that memory, in bytes */
     ig_value *size;   /* of that memory */
     ig_value *number; /* which memory it is, as reports say it */
     bool is_input;    /* of the launch: nobody stores there */
-} place;
+} area;
 
 enum { RECORD_WORDS = 3, RECORD_GOOD = 0, RECORD_BAD = 1, RECORD_SLOTS = 2 };
 _Static_assert(RECORD_GOOD == 0, "its slot is the zero that is at hand");
@@ -48,7 +48,7 @@ _Static_assert(RECORD_GOOD == 0, "its slot is the zero that is at hand");
 typedef struct checker {
     ig_pass_run *run;
     ig_graph *kernel;
-    ig_map places;  /* buffer value -> place */
+    ig_map areas;   /* buffer value -> place */
     ig_map numbers; /* constant + 1 -> its value, at the head */
     ig_map ends;    /* param and bytes -> the last begin of an access, at the head */
     ig_builder head;
@@ -74,16 +74,16 @@ static ig_value *number_of(checker *c, int64_t number) {
 
 /* ---- places ---- */
 
-static const place *place_of(const checker *c, const ig_value *buffer) {
-    const place *known = ig_map_get_id(&c->places, IG_MAP_PTR(buffer));
+static const area *area_of(const checker *c, const ig_value *buffer) {
+    const area *known = ig_map_get_id(&c->areas, IG_MAP_PTR(buffer));
     assert(known && "a buffer is placed before its uses");
     return known;
 }
 
-static void set_place(checker *c, const ig_value *buffer, place at) {
-    place *own = IG_NEW(c->run->scratch, place);
+static void set_area(checker *c, const ig_value *buffer, area at) {
+    area *own = IG_NEW(c->run->scratch, area);
     *own = at;
-    ig_map_set_id(&c->places, IG_MAP_PTR(buffer), own);
+    ig_map_set_id(&c->areas, IG_MAP_PTR(buffer), own);
 }
 
 /* The further params: bytes in front of each operand, bytes of each, bytes of
@@ -98,9 +98,9 @@ static ig_value *size_of(const checker *c, uint32_t operand) {
 
 static void place_arguments(checker *c) {
     for (uint32_t i = 0; i < c->buffer_count; i++) {
-        set_place(
+        set_area(
             c, c->kernel->body.args[i],
-            (place){ front_of(c, i), size_of(c, i), number_of(c, i), i < c->in_count });
+            (area){ front_of(c, i), size_of(c, i), number_of(c, i), i < c->in_count });
     }
 }
 
@@ -108,17 +108,17 @@ static int64_t element_bytes(const ig_value *buffer) {
     return (ig_dtypes[buffer->type->dtype].bits + 7) / 8;
 }
 
-static place place_array(checker *c, const ig_op *op) {
+static area place_array(checker *c, const ig_op *op) {
     int64_t count = ig_attr_int(op, IG_local_count, 0);
-    return (place){ .from = c->zero,
-                    .size = number_of(c, count * element_bytes(op->results)),
-                    .number = number_of(c, IG_ACCESS_LOCAL) };
+    return (area){ .from = c->zero,
+                   .size = number_of(c, count * element_bytes(op->results)),
+                   .number = number_of(c, IG_ACCESS_LOCAL) };
 }
 
-static place place_scratch(checker *c, const ig_op *op) {
-    return (place){ .from = number_of(c, ig_attr_int(op, IG_scratch_offset, 0)),
-                    .size = size_of(c, c->buffer_count),
-                    .number = number_of(c, IG_ACCESS_SCRATCH) };
+static area place_scratch(checker *c, const ig_op *op) {
+    return (area){ .from = number_of(c, ig_attr_int(op, IG_scratch_offset, 0)),
+                   .size = size_of(c, c->buffer_count),
+                   .number = number_of(c, IG_ACCESS_SCRATCH) };
 }
 
 /* Fills an array with numbers that are NaN in every float and no index, so that a read
@@ -145,9 +145,9 @@ static void fill_scratch(checker *c) {
     c->has_scratch = true;
 }
 
-static place place_offset(checker *c, ig_op *op) {
+static area place_offset(checker *c, ig_op *op) {
     ig_builder b = ig_builder_before(op);
-    place at = *place_of(c, op->operands[0].value);
+    area at = *area_of(c, op->operands[0].value);
     at.from = k_add(
         &b, at.from,
         k_mul(&b, op->operands[1].value, number_of(c, element_bytes(op->results))));
@@ -155,20 +155,20 @@ static place place_offset(checker *c, ig_op *op) {
 }
 
 /* An operand chosen by number: its size is a param chosen by the same number. */
-static place place_chosen(checker *c, ig_op *op) {
+static area place_chosen(checker *c, ig_op *op) {
     ig_builder b = ig_builder_before(op);
     const ig_value *first = op->operands[0].value;
     ig_value *number = op->operands[1].value;
-    return (place){ .from = k_param_at(&b, front_of(c, first->index), number),
-                    .size = k_param_at(&b, size_of(c, first->index), number),
-                    .number = k_add(&b, number_of(c, first->index), number) };
+    return (area){ .from = k_param_at(&b, front_of(c, first->index), number),
+                   .size = k_param_at(&b, size_of(c, first->index), number),
+                   .number = k_add(&b, number_of(c, first->index), number) };
 }
 
 /* ---- checks ---- */
 
 /* One access: `bytes` from byte `from` of its memory on. */
 typedef struct access {
-    const place *at;
+    const area *at;
     ig_value *from, *bytes;
     ig_value *is_good;
     bool is_store;
@@ -202,7 +202,7 @@ static ig_value *lies_inside(checker *c, ig_builder *b, const access *a,
 }
 
 static ig_value *byte_of(checker *c, ig_builder *b, const ig_op *op, uint32_t operand,
-                         const place *at) {
+                         const area *at) {
     ig_value *unit = number_of(c, element_bytes(op->operands[operand].value));
     return k_add(b, at->from, k_mul(b, op->operands[operand + 1].value, unit));
 }
@@ -211,7 +211,7 @@ static ig_value *byte_of(checker *c, ig_builder *b, const ig_op *op, uint32_t op
 static access check_run(checker *c, const ig_op *op, uint32_t operand, uint32_t lanes) {
     ig_builder b = ig_builder_before((ig_op *)(uintptr_t)op);
     const ig_value *buffer = op->operands[operand].value;
-    const place *at = place_of(c, buffer);
+    const area *at = area_of(c, buffer);
     access a = { .at = at, .from = byte_of(c, &b, op, operand, at) };
     ig_value *all = number_of(c, lanes), *unit = number_of(c, element_bytes(buffer));
     ig_value *count = ig_op_operand(op, operand + 2);
@@ -230,7 +230,7 @@ static access check_run(checker *c, const ig_op *op, uint32_t operand, uint32_t 
 /* One element a lane. */
 static access check_lanes(checker *c, const ig_op *op) {
     ig_builder b = ig_builder_before((ig_op *)(uintptr_t)op);
-    const place *at = place_of(c, op->operands[0].value);
+    const area *at = area_of(c, op->operands[0].value);
     ig_value *index = op->operands[1].value;
     uint32_t lanes = index->type->lanes;
     ig_value *unit = number_of(c, element_bytes(op->operands[0].value));
@@ -324,7 +324,7 @@ static ig_status fail_kernel(const checker *c, const ig_op *op, const char *what
 }
 
 static ig_status check_store(checker *c, ig_op *op) {
-    if (place_of(c, op->operands[1].value)->is_input) {
+    if (area_of(c, op->operands[1].value)->is_input) {
         return fail_kernel(c, op, "writes into an input of its launch");
     }
     ig_builder b = ig_builder_before(op);
@@ -342,15 +342,15 @@ static ig_status check_store(checker *c, ig_op *op) {
 /* ---- the walk: one row per op that makes a place or goes to one ---- */
 
 static ig_status place_local_op(checker *c, ig_op *op) {
-    place at = place_array(c, op);
-    set_place(c, op->results, at);
+    area at = place_array(c, op);
+    set_area(c, op->results, at);
     ig_builder b = ig_builder_before(op->next);
     fill_array(c, &b, op->results, at.size);
     return IG_OK;
 }
 
 static ig_status place_scratch_op(checker *c, ig_op *op) {
-    set_place(c, op->results, place_scratch(c, op));
+    set_area(c, op->results, place_scratch(c, op));
     if (!c->has_scratch) {
         fill_scratch(c);
     }
@@ -358,18 +358,18 @@ static ig_status place_scratch_op(checker *c, ig_op *op) {
 }
 
 static ig_status place_offset_op(checker *c, ig_op *op) {
-    set_place(c, op->results, place_offset(c, op));
+    set_area(c, op->results, place_offset(c, op));
     return IG_OK;
 }
 
 static ig_status place_chosen_op(checker *c, ig_op *op) {
-    set_place(c, op->results, place_chosen(c, op));
+    set_area(c, op->results, place_chosen(c, op));
     return IG_OK;
 }
 
 static ig_status place_reinterpret_op(checker *c, ig_op *op) {
     if (op->results[0].type->kind == IG_BUFFER) {
-        set_place(c, op->results, *place_of(c, op->operands[0].value));
+        set_area(c, op->results, *area_of(c, op->operands[0].value));
     }
     return IG_OK;
 }
@@ -395,7 +395,7 @@ static const check_fn checks[IG_OP_COUNT] = {
  *       … yield %b2, %f2, %s2, %n2 }
  */
 
-enum { PLACE_PARTS = 3 };
+enum { AREA_PARTS = 3 };
 
 static uint32_t count_carried(const ig_op *op) {
     uint32_t count = 0;
@@ -406,19 +406,19 @@ static uint32_t count_carried(const ig_op *op) {
 }
 
 static void put_place(const checker *c, const ig_value *buffer, ig_value **out) {
-    const place *at = place_of(c, buffer);
+    const area *at = area_of(c, buffer);
     out[0] = at->from;
     out[1] = at->size;
     out[2] = at->number;
 }
 
 /* The buffers among `values`, whose places are `parts`, three each. */
-static void take_places(checker *c, ig_value *const *values, uint32_t count,
-                        ig_value *const *parts) {
+static void take_areas(checker *c, ig_value *const *values, uint32_t count,
+                       ig_value *const *parts) {
     for (uint32_t i = 0; i < count; i++) {
         if (values[i]->type->kind == IG_BUFFER) {
-            set_place(c, values[i], (place){ parts[0], parts[1], parts[2], false });
-            parts += PLACE_PARTS;
+            set_area(c, values[i], (area){ parts[0], parts[1], parts[2], false });
+            parts += AREA_PARTS;
         }
     }
 }
@@ -432,7 +432,7 @@ static uint32_t widen_operands(const checker *c, const ig_op *op, uint32_t first
         out[i] = op->operands[i].value;
         if (i >= first && out[i]->type->kind == IG_BUFFER) {
             put_place(c, out[i], &out[count]);
-            count += PLACE_PARTS;
+            count += AREA_PARTS;
         }
     }
     return count;
@@ -440,7 +440,7 @@ static uint32_t widen_operands(const checker *c, const ig_op *op, uint32_t first
 
 static ig_op *create_wider(checker *c, ig_op *op, uint32_t carried) {
     const ig_type *i64 = c->zero->type;
-    uint32_t parts = PLACE_PARTS * carried, results = op->result_count + parts;
+    uint32_t parts = AREA_PARTS * carried, results = op->result_count + parts;
     ig_value **operands = IG_NEW_ARRAY(c->run->scratch, ig_value *,
                                        op->operand_count + parts);
     const ig_type **types = IG_NEW_ARRAY(c->run->scratch, const ig_type *, results);
@@ -473,7 +473,7 @@ static void move_body(checker *c, ig_block *from, ig_block *to, uint32_t parts) 
     for (uint32_t i = 0; count > 0 && i < parts; i++) {
         (void)ig_block_add_arg(to, c->zero->type, NULL);
     }
-    take_places(c, to->args, count, to->args + count);
+    take_areas(c, to->args, count, to->args + count);
     while (from->first) {
         ig_op_move(from->first, to, NULL);
     }
@@ -487,13 +487,13 @@ static void take_results(checker *c, ig_op *op, ig_op *wider) {
     for (uint32_t i = 0; i < op->result_count; i++) {
         ig_value_replace(&op->results[i], values[i]);
     }
-    take_places(c, values, op->result_count, values + op->result_count);
+    take_areas(c, values, op->result_count, values + op->result_count);
 }
 
 static ig_op *widen_op(checker *c, ig_op *op, uint32_t carried) {
     ig_op *wider = create_wider(c, op, carried);
     for (uint32_t i = 0; i < op->body_count; i++) {
-        move_body(c, op->bodies[i], wider->bodies[i], PLACE_PARTS * carried);
+        move_body(c, op->bodies[i], wider->bodies[i], AREA_PARTS * carried);
     }
     take_results(c, op, wider);
     ig_op_erase(op);
@@ -504,7 +504,7 @@ static ig_op *widen_op(checker *c, ig_op *op, uint32_t carried) {
 static void widen_yield(checker *c, ig_block *body, uint32_t carried) {
     ig_op *yield = body->last;
     ig_value **values = IG_NEW_ARRAY(c->run->scratch, ig_value *,
-                                     yield->operand_count + PLACE_PARTS * carried);
+                                     yield->operand_count + AREA_PARTS * carried);
     uint32_t count = widen_operands(c, yield, 0, values);
     ig_builder b = ig_builder_before(yield);
     ig_make_yield(&b, values, count);
@@ -559,7 +559,7 @@ static ig_status check_kernel(ig_pass_run *run, ig_graph *kernel, const ig_op *l
                   .buffer_count = launch->operand_count,
                   .in_count = launch->operand_count - outs,
                   .first_param = kernel->body.arg_count };
-    ig_map_init(&c.places, run->scratch);
+    ig_map_init(&c.areas, run->scratch);
     ig_map_init(&c.numbers, run->scratch);
     ig_map_init(&c.ends, run->scratch);
     for (uint32_t i = 0; i < 2 * c.buffer_count + 1; i++) {

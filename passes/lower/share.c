@@ -21,7 +21,7 @@ typedef struct known_kernel {
 
 typedef struct key_writer {
     ig_writer out;
-    ig_map numbers; /* value -> its number, in order of appearance from 1 */
+    ig_map ids; /* value -> its number, in order of appearance from 1 */
 } key_writer;
 
 static void put_number(key_writer *w, uint64_t number) {
@@ -81,8 +81,8 @@ static void put_attrs(key_writer *w, const ig_op *op) {
 
 /* A value that is met first.  Types are interned. */
 static void put_value(key_writer *w, const ig_value *value) {
-    uintptr_t index = w->numbers.count + 1;
-    ig_map_set_id(&w->numbers, IG_MAP_PTR(value), (void *)index);
+    uintptr_t index = w->ids.count + 1;
+    ig_map_set_id(&w->ids, IG_MAP_PTR(value), (void *)index);
     put_number(w, IG_MAP_PTR(value->type));
 }
 
@@ -93,7 +93,7 @@ static void put_op(key_writer *w, const ig_op *op) {
                       (uint64_t)op->result_count << 16 | op->body_count);
     for (uint32_t i = 0; i < op->operand_count; i++) {
         const ig_value *value = op->operands[i].value;
-        void *number = ig_map_get_id(&w->numbers, IG_MAP_PTR(value));
+        void *number = ig_map_get_id(&w->ids, IG_MAP_PTR(value));
         put_number(w, number ? (uintptr_t)number : IG_MAP_PTR(value));
     }
     put_attrs(w, op);
@@ -121,7 +121,7 @@ ig_str ig_compute_key(const ig_op *compute, ig_arena *arena) {
            "a compute has one body");
     key_writer w;
     ig_writer_init(&w.out, arena);
-    ig_map_init(&w.numbers, arena);
+    ig_map_init(&w.ids, arena);
     put_number(&w, compute->operand_count);
     put_attrs(&w, compute);
     for (uint32_t i = 0; i < compute->operand_count; i++) {

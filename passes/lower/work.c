@@ -76,10 +76,10 @@ static void count_conv(counter *c, const ig_op *op) {
     const ig_type *w = op->operands[1].value->type;
     bool is_transposed = ig_attr_int(op, IG_conv_transposed, 0) != 0;
     /* Each element of the result (transposed: of x) meets every tap once. */
-    ig_dim places = is_transposed ? operand_count(c, op, 0)
-                                  : count_of(c, &op->results[0]);
+    ig_dim positions = is_transposed ? operand_count(c, op, 0)
+                                     : count_of(c, &op->results[0]);
     ig_dim taps = ig_dim_product(c->module, w->dims + 1, w->rank - 1);
-    add_flops(c, ig_dim_mul(c->module, places, taps), 2);
+    add_flops(c, ig_dim_mul(c->module, positions, taps), 2);
 }
 
 /* Each element of the result meets a column of the panels. */

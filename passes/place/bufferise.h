@@ -16,7 +16,7 @@ typedef struct ig_buffers {
     ig_map places;  /* tensor value -> place in plan values */
     ig_map bound;   /* symbols that inputs bind: nothing else sets them */
     ig_map since;   /* other symbols -> number of the op that gives the value */
-    ig_map numbers; /* op -> its number in order of execution */
+    ig_map orders;  /* op -> its number in order of execution */
     ig_map steps;   /* branches and loops that this pass has made */
     ig_map renewed; /* results in place that others read -> the argument */
     ig_map after;   /* ops that need one of these: they come after commit */

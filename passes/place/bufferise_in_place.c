@@ -587,7 +587,7 @@ static void move_after(const buffers *s, ig_op *ret) {
     ig_map moved;
     ig_map_init(&moved, s->arena);
     for (ig_op *op = block->first; op; op = op->next) {
-        if (op != ret && !ig_map_get_id(&s->numbers, IG_MAP_PTR(op))) {
+        if (op != ret && !ig_map_get_id(&s->orders, IG_MAP_PTR(op))) {
             IG_PUSH(s->arena, &made, op);
             continue;
         }

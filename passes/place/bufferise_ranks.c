@@ -86,12 +86,12 @@ static void push_shards(rank_call *c) {
             numbers[at++] = lists[list][i];
         }
     }
-    int64_t *places = numbers + at, place = 0;
+    int64_t *positions = numbers + at, position = 0;
     for (uint32_t i = 0; i < shards; i++) {
-        places[lists[1][i]] = 1;
+        positions[lists[1][i]] = 1;
     }
     for (int64_t rank = 0; rank < world; rank++) {
-        places[rank] = places[rank] ? place++ : -1;
+        positions[rank] = positions[rank] ? position++ : -1;
     }
     ig_dim extent = ig_dim_of(count);
     ig_data data = { .type = ig_type_tensor(c->s->module, IG_DT_i64, 1, &extent),

@@ -9,13 +9,13 @@
 
 typedef struct since_walk {
     ig_buffers *s;
-    uintptr_t number; /* of the current op: ops count from 1, after their bodies */
+    uintptr_t order; /* of the current op: ops count from 1, after their bodies */
 } since_walk;
 
 static void note_since(void *user, uint32_t symbol) {
     since_walk *w = user;
     if (!ig_map_get_id(&w->s->since, symbol)) {
-        ig_map_set_id(&w->s->since, symbol, (void *)w->number);
+        ig_map_set_id(&w->s->since, symbol, (void *)w->order);
     }
 }
 
@@ -34,8 +34,8 @@ static void note_order(since_walk *w, const ig_block *block) {
         for (uint32_t i = 0; i < op->body_count; i++) {
             note_order(w, op->bodies[i]);
         }
-        w->number++;
-        ig_map_set_id(&w->s->numbers, IG_MAP_PTR(op), (void *)w->number);
+        w->order++;
+        ig_map_set_id(&w->s->orders, IG_MAP_PTR(op), (void *)w->order);
         note_types(w, op);
     }
 }
@@ -55,13 +55,13 @@ static void check_known(void *user, uint32_t symbol) {
 
 void ig_buffers_note_order(ig_buffers *s) {
     ig_map_init(&s->since, s->arena);
-    ig_map_init(&s->numbers, s->arena);
+    ig_map_init(&s->orders, s->arena);
     since_walk walk = { .s = s };
     note_order(&walk, &s->graph->body);
 }
 
 bool ig_buffers_is_known_at(ig_buffers *s, const ig_op *op, const ig_place *place) {
-    uintptr_t index = (uintptr_t)ig_map_get_id(&s->numbers, IG_MAP_PTR(op));
+    uintptr_t index = (uintptr_t)ig_map_get_id(&s->orders, IG_MAP_PTR(op));
     known_walk w = { s, index, true };
     const ig_type *type = place->root->type;
     for (uint32_t d = 0; d < type->rank; d++) {
@@ -109,7 +109,7 @@ static bool reads_end(ig_buffers *s, const ig_value *value, uintptr_t index,
     uint32_t reads = 0;
     for (const ig_use *use = value->uses; use; use = use->next) {
         const ig_op *user = use->user;
-        uintptr_t at = (uintptr_t)ig_map_get_id(&s->numbers, IG_MAP_PTR(user));
+        uintptr_t at = (uintptr_t)ig_map_get_id(&s->orders, IG_MAP_PTR(user));
         bool is_exchange = (ig_ops[user->code].traits & IG_COLLECTIVE) != 0;
         if (user == last) {
             reads++;
@@ -124,7 +124,7 @@ static bool reads_end(ig_buffers *s, const ig_value *value, uintptr_t index,
 }
 
 bool ig_buffers_dies_at(ig_buffers *s, const ig_value *value, const ig_op *op) {
-    uintptr_t index = (uintptr_t)ig_map_get_id(&s->numbers, IG_MAP_PTR(op));
+    uintptr_t index = (uintptr_t)ig_map_get_id(&s->orders, IG_MAP_PTR(op));
     const ig_block *block = value->def ? value->def->block : value->block;
     return block == op->block && reads_end(s, value, index, op, 1);
 }

@@ -36,10 +36,10 @@
 #include <string.h>
 
 enum {
-    FEW_COLUMNS = 4,      /* a panel of 16 of which fewer are used does not pay */
-    FEW_CHANNELS = 4,     /* the same of vectors */
-    PAYING_CHANNELS = 32, /* of a group, for packing in each run, */
-    PAYING_PLACES = 64,   /* and of the result */
+    FEW_COLUMNS = 4,       /* a panel of 16 of which fewer are used does not pay */
+    FEW_CHANNELS = 4,      /* the same of vectors */
+    PAYING_CHANNELS = 32,  /* of a group, for packing in each run, */
+    PAYING_POSITIONS = 64, /* and of the result */
 };
 
 ig_value *ig_channels_to_last(ig_expr *e, ig_value *x) {
@@ -111,7 +111,7 @@ static bool pays_each_run(const convolution *c) {
     ig_module *module = ig_op_module(c->op);
     const ig_type *w = c->op->operands[1].value->type, *y = c->op->results->type;
     int64_t taps = ig_dim_value(ig_dim_product(module, w->dims + 2, c->space));
-    int64_t places = 0;
+    int64_t positions = 0;
     if (is_depthwise(c)) {
         return false;
     }
@@ -119,7 +119,8 @@ static bool pays_each_run(const convolution *c) {
         return true;
     }
     ig_dim all = ig_dim_product(module, y->dims + 2, c->space);
-    bool is_small = ig_dim_constant(module, all, &places) && places < PAYING_PLACES;
+    bool is_small = ig_dim_constant(module, all, &positions) &&
+                    positions < PAYING_POSITIONS;
     return taps > 1 && c->ins >= PAYING_CHANNELS && !is_small;
 }
 

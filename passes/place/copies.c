@@ -27,7 +27,7 @@
 /* A copy and the destination of a compute that it reads. */
 typedef struct pair {
     ig_op *copy, *maker;
-    uint32_t number; /* among the destinations of `maker` */
+    uint32_t index; /* among the destinations of `maker` */
 } pair;
 
 static bool has_equal_strides(const ig_part *a, const ig_part *b) {
@@ -89,11 +89,11 @@ static bool find_maker(ig_module *module, pair *p) {
         if (op->code != IG_OP_compute) {
             continue;
         }
-        p->number = find_destination(module, op, &from);
+        p->index = find_destination(module, op, &from);
         if (!lies_apart(module, op, 0, &to)) {
             return false;
         }
-        if (p->number != UINT32_MAX) {
+        if (p->index != UINT32_MAX) {
             p->maker = op;
             return stores_elements(op);
         }
@@ -143,7 +143,7 @@ static void write_both(ig_arena *arena, const pair *p) {
     ig_builder b = ig_builder_before(p->maker);
     ig_op *both = ig_buffers_compute(&b, ig_op_family(maker), operands, count + 1,
                                      outs + 1);
-    copy_body(arena, maker->bodies[0], both->bodies[0], outs, p->number);
+    copy_body(arena, maker->bodies[0], both->bodies[0], outs, p->index);
     ig_op_erase(p->maker);
     ig_op_erase(p->copy);
 }

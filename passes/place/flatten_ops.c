@@ -351,7 +351,7 @@ static ig_value *spread_axis(ig_expr *e, ig_value *vector) {
 
 /* The position in the list of each element of the tensor: i64[outer, extent, inner].
  * The piece that index j of the axis is in is as many as end at j or before. */
-static ig_value *places_of(ig_expr *e, const pieces *p) {
+static ig_value *positions_of(ig_expr *e, const pieces *p) {
     ig_value *ends = ig_build_cumsum(e, p->lengths, (ig_cumsum_attrs){ .axis = 0 });
     ig_value *index = ig_expr_iota(e, IG_DT_i64, p->extent);
     ig_value *is_past = ig_build_le(e, ig_expr_unsqueeze(e, ends, 0),
@@ -367,8 +367,8 @@ static ig_value *places_of(ig_expr *e, const pieces *p) {
     ig_value *stride = ig_build_mul(e, length, inner);
     ig_value *outer = ig_expr_axis_iota(e, 3, 0, p->outer);
     ig_value *row = ig_build_mul(e, outer, spread_axis(e, stride));
-    ig_value *place = ig_build_add(e, row, spread_axis(e, base));
-    return ig_build_add(e, place, ig_expr_axis_iota(e, 3, 2, p->inner));
+    ig_value *position = ig_build_add(e, row, spread_axis(e, base));
+    return ig_build_add(e, position, ig_expr_axis_iota(e, 3, 2, p->inner));
 }
 
 /* The sums of all numbers before each. */
@@ -420,7 +420,7 @@ static ig_value *join_items(ig_expr *e, const ig_parts *s, const ig_type *type,
                                          type->rank - axis - 1) };
     p.lengths = ig_expr_select(e, s->extents, 1, ig_dim_of(axis));
     p.starts = sums_before(e, sizes_of(e, s));
-    return ig_expr_gather(e, s->elements, places_of(e, &p), 0, IG_NEGATIVE_error);
+    return ig_expr_gather(e, s->elements, positions_of(e, &p), 0, IG_NEGATIVE_error);
 }
 
 static ig_status flatten_concat(ig_flatten *f, ig_expr *e, ig_op *op) {
@@ -518,9 +518,9 @@ static ig_value *cut_pieces(ig_expr *e, ig_value *x, uint32_t axis, ig_value *le
                                          type->rank - axis - 1) };
     ig_value *around = scalar_of(e, ig_dim_mul(m, p.outer, p.inner));
     p.starts = ig_build_mul(e, sums_before(e, lengths), around);
-    ig_value *places = ig_expr_flatten(e, places_of(e, &p));
+    ig_value *positions = ig_expr_flatten(e, positions_of(e, &p));
     ig_value *base = ig_expr_fill(e, (ig_dtype)type->dtype, 1, &count, 0);
-    return ig_build_scatter_elements(e, base, places, ig_expr_flatten(e, x),
+    return ig_build_scatter_elements(e, base, positions, ig_expr_flatten(e, x),
                                      (ig_scatter_elements_attrs){ .axis = 0 });
 }
 

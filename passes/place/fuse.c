@@ -345,12 +345,12 @@ static void collect_operands(fuser *f, const region *r, region_body *out) {
     ig_arena *arena = f->run->scratch;
     for (size_t i = 0; i < r->ops.count; i++) {
         ig_op *op = r->ops.items[i];
-        bool keeps_places = !(ig_ops[op->code].traits & IG_MAP);
+        bool keeps_positions = !(ig_ops[op->code].traits & IG_MAP);
         for (uint32_t o = 0; o < op->operand_count; o++) {
             ig_value *value = op->operands[o].value;
             bool is_known = ig_map_get_id(&out->inside, IG_MAP_PTR(value)) != NULL;
             if (is_own(f, r, value) || goes_inside(op, value) ||
-                (is_known && !keeps_places)) {
+                (is_known && !keeps_positions)) {
                 continue;
             }
             ig_map_set_id(&out->inside, IG_MAP_PTR(value), value);
@@ -411,8 +411,8 @@ static void clone_op(const ig_op *op, region_body *out) {
         }
     }
     ig_op *copy = ig_op_clone(op, out->body, NULL, &out->inside);
-    bool keeps_places = !(ig_ops[op->code].traits & IG_MAP);
-    for (uint32_t o = 0; keeps_places && o < op->operand_count; o++) {
+    bool keeps_positions = !(ig_ops[op->code].traits & IG_MAP);
+    for (uint32_t o = 0; keeps_positions && o < op->operand_count; o++) {
         ig_use_set(&copy->operands[o], out->body->args[o]);
     }
 }

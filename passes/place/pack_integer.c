@@ -347,7 +347,7 @@ static ig_pack_chains choose_chains(ig_pass_run *run, const quads *q, const rows
 
 /* The second factor of a product: panels, and what chains need. */
 typedef struct factor {
-    ig_value *panels, *places; /* places: or NULL */
+    ig_value *panels, *targets; /* targets: or NULL */
     int64_t columns;
     ig_pack_chains chains;
 } factor;
@@ -369,15 +369,15 @@ static bool take_chained(ig_pass_run *run, ig_builder *b, const quads *q,
     }
     name = ig_arena_printf(run->scratch, "%s.chain%lld", name,
                            (long long)out->chains.chain);
-    const char *places = ig_arena_printf(run->scratch, "%s.places", name);
+    const char *quads_name = ig_arena_printf(run->scratch, "%s.places", name);
     ig_weight *known = ig_module_weight(module, name);
-    ig_weight *known_places = ig_module_weight(module, places);
-    if (known && known->is_recipe && known_places && known_places->is_recipe) {
+    ig_weight *known_quads = ig_module_weight(module, quads_name);
+    if (known && known->is_recipe && known_quads && known_quads->is_recipe) {
         out->panels = ig_make_weight(b, known);
-        out->places = ig_make_weight(b, known_places);
+        out->targets = ig_make_weight(b, known_quads);
         return true;
     }
-    if (known || known_places) {
+    if (known || known_quads) {
         return false;
     }
     ig_builder inside = ig_builder_before(recipes->body.last);
@@ -389,7 +389,7 @@ static bool take_chained(ig_pass_run *run, ig_builder *b, const quads *q,
         return false;
     }
     out->panels = add_result(run, b, name, split[0]);
-    out->places = add_result(run, b, places, split[1]);
+    out->targets = add_result(run, b, quads_name, split[1]);
     return true;
 }
 
@@ -430,7 +430,7 @@ static ig_value *multiply_rows(ig_expr *e, const rows *a, const factor *w) {
         int64_t chain = w->chains.chain;
         ig_matmul_quads_attrs attrs = { .columns = w->columns,
                                         .chain = { chain > 0, chain } };
-        return ig_build_matmul_quads(e, a->x, w->panels, w->places, attrs);
+        return ig_build_matmul_quads(e, a->x, w->panels, w->targets, attrs);
     }
     ig_windows_attrs own = ig_windows_attrs_of(a->windows);
     ig_conv_quads_attrs attrs = { .kernel = own.kernel,

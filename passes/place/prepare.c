@@ -27,7 +27,7 @@ typedef struct preparer {
     ig_graph *graph;
     IG_VEC(ig_op *) computes; /* that may be prepared */
     ig_map is_chosen;         /* compute -> itself */
-    ig_map number;            /* op of the entry block -> its number + 1 */
+    ig_map order;             /* op of the entry block -> its number + 1 */
 } preparer;
 
 /* ---- sizes ---- */
@@ -76,11 +76,11 @@ static bool is_chosen(const preparer *p, const ig_op *op) {
 }
 
 /* The op of the entry block that `op` is, or is in. */
-static uintptr_t number_of(const preparer *p, const ig_op *op) {
+static uintptr_t order_of(const preparer *p, const ig_op *op) {
     while (op->block->parent) {
         op = op->block->parent;
     }
-    return (uintptr_t)ig_map_get_id(&p->number, IG_MAP_PTR(op));
+    return (uintptr_t)ig_map_get_id(&p->order, IG_MAP_PTR(op));
 }
 
 typedef struct buffer_use {
@@ -98,7 +98,7 @@ static bool is_read(const ig_use *use) {
 static void note_uses(const preparer *p, const ig_value *value, buffer_use *out) {
     for (const ig_use *use = value->uses; use; use = use->next) {
         const ig_op *user = use->user;
-        uintptr_t index = number_of(p, user);
+        uintptr_t index = order_of(p, user);
         if (user->code == IG_OP_view) {
             note_uses(p, user->results, out);
         } else if (is_read(use)) {
@@ -143,7 +143,7 @@ static bool may_stay(const preparer *p, const ig_op *compute) {
 static void choose_computes(preparer *p) {
     uintptr_t index = 0;
     for (ig_op *op = p->graph->body.first; op; op = op->next) {
-        ig_map_set_id(&p->number, IG_MAP_PTR(op), (void *)++index);
+        ig_map_set_id(&p->order, IG_MAP_PTR(op), (void *)++index);
         if (op->code == IG_OP_compute && knows_sizes(op)) {
             IG_PUSH(p->run->scratch, &p->computes, op);
             ig_map_set_id(&p->is_chosen, IG_MAP_PTR(op), op);
@@ -234,7 +234,7 @@ ig_status ig_pass_prepare(ig_pass_run *run, ig_graph *graph) {
         return IG_OK;
     }
     ig_map_init(&p.is_chosen, run->scratch);
-    ig_map_init(&p.number, run->scratch);
+    ig_map_init(&p.order, run->scratch);
     choose_computes(&p);
     if (p.computes.count > 0) {
         make_prepare(&p);

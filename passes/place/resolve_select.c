@@ -61,10 +61,10 @@ static ig_value *find_true(ig_resolver *m, ig_value *mask, ig_value *running,
     ig_dim room = ig_dim_add(m->module, count, ig_dim_of(1));
     ig_value *last = scalar_of(m, count), *rank = add_integer(m, running, -1);
     ig_value *number = ig_build_where(&m->e, mask, rank, last);
-    ig_value *places = make_iota(m, mask->type->dims[0]);
+    ig_value *positions = make_iota(m, mask->type->dims[0]);
     ig_value *zeros = ig_expr_fill(&m->e, IG_DT_i64, 1, &room, 0);
     ig_value *all = ig_build_scatter_elements(
-        &m->e, zeros, number, places,
+        &m->e, zeros, number, positions,
         (ig_scatter_elements_attrs){ .axis = 0, .is_checked = true });
     return ig_expr_slice(&m->e, all, 0, ig_dim_of(0), count, 1);
 }

@@ -204,7 +204,7 @@ void ig_quant_replace_layers(const ig_quant_plan *plan, ig_graph *graph,
     ig_quant_inserter in = ig_quant_inserter_of(plan, graph, arena);
     ig_op **ops = IG_NEW_ARRAY(arena, ig_op *, plan->layers.count);
     for (size_t i = 0; i < plan->layers.count; i++) {
-        ops[i] = ig_quant_op(graph, plan->layers.items[i].place);
+        ops[i] = ig_quant_op(graph, plan->layers.items[i].position);
     }
     for (size_t i = 0; i < plan->layers.count; i++) {
         if (plan->layers.items[i].is_on) {

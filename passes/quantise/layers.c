@@ -16,7 +16,7 @@ typedef struct layer_walk {
     ig_arena *arena;
     ig_quant_plan *plan;
     ig_map activations; /* value -> 1 + number of the first for it */
-    ig_map places;      /* op -> 1 + its place */
+    ig_map positions;   /* op -> 1 + its place */
     ig_map names;
 } layer_walk;
 
@@ -93,24 +93,24 @@ static void know_channels(const ig_op *op, const ig_quant_layer *layer,
 static uint32_t activation_of(layer_walk *w, const ig_op *op,
                               const ig_quant_layer *layer) {
     const ig_value *x = ig_op_operand(op, 0);
-    ig_quant_activation what = { .place = IG_QUANT_ARGUMENT, .index = x->index };
+    ig_quant_activation what = { .position = IG_QUANT_ARGUMENT, .index = x->index };
     know_channels(op, layer, &what);
     uintptr_t first = (uintptr_t)ig_map_get_id(&w->activations, IG_MAP_PTR(x));
     for (size_t i = first ? first - 1 : w->plan->activations.count;
          i < w->plan->activations.count; i++) {
         const ig_quant_activation *other = &w->plan->activations.items[i];
-        uint32_t place =
-            x->def
-                ? (uint32_t)(uintptr_t)ig_map_get_id(&w->places, IG_MAP_PTR(x->def)) - 1
-                : IG_QUANT_ARGUMENT;
-        if (other->place == place && other->index == x->index &&
+        uint32_t position = x->def ? (uint32_t)(uintptr_t)ig_map_get_id(
+                                         &w->positions, IG_MAP_PTR(x->def)) -
+                                         1
+                                   : IG_QUANT_ARGUMENT;
+        if (other->position == position && other->index == x->index &&
             other->axis == what.axis && other->channels == what.channels) {
             return (uint32_t)i;
         }
     }
     if (x->def) {
-        what.place =
-            (uint32_t)(uintptr_t)ig_map_get_id(&w->places, IG_MAP_PTR(x->def)) - 1;
+        what.position =
+            (uint32_t)(uintptr_t)ig_map_get_id(&w->positions, IG_MAP_PTR(x->def)) - 1;
     }
     IG_PUSH(w->arena, &w->plan->activations, what);
     uintptr_t index = w->plan->activations.count;
@@ -137,8 +137,8 @@ static const char *name_layer(layer_walk *w, const ig_op *op) {
 
 /* ---- the graph ---- */
 
-static void note_layer(layer_walk *w, const ig_op *op, uint32_t place) {
-    ig_quant_layer layer = { .place = place, .loc = op->loc };
+static void note_layer(layer_walk *w, const ig_op *op, uint32_t position) {
+    ig_quant_layer layer = { .position = position, .loc = op->loc };
     const ig_value *x = ig_op_operand(op, 0), *weight = ig_op_operand(op, 1);
     if (!is_real(x) || !is_real(weight) || x->type->rank == 0 ||
         !ig_read_constant(weight, w->arena, &layer.weight)) {
@@ -166,27 +166,27 @@ static void note_layer(layer_walk *w, const ig_op *op, uint32_t place) {
 void ig_quant_find_layers(const ig_graph *graph, ig_arena *arena, ig_quant_plan *plan) {
     layer_walk w = { .graph = graph, .arena = arena, .plan = plan };
     ig_map_init(&w.activations, arena);
-    ig_map_init(&w.places, arena);
+    ig_map_init(&w.positions, arena);
     ig_map_init(&w.names, arena);
-    uint32_t place = 0;
-    for (ig_op *op = graph->body.first; op; op = op->next, place++) {
-        ig_map_set_id(&w.places, IG_MAP_PTR(op), (void *)((uintptr_t)place + 1));
+    uint32_t position = 0;
+    for (ig_op *op = graph->body.first; op; op = op->next, position++) {
+        ig_map_set_id(&w.positions, IG_MAP_PTR(op), (void *)((uintptr_t)position + 1));
         if (is_product(op)) {
-            note_layer(&w, op, place);
+            note_layer(&w, op, position);
         }
     }
 }
 
-ig_op *ig_quant_op(const ig_graph *graph, uint32_t place) {
+ig_op *ig_quant_op(const ig_graph *graph, uint32_t position) {
     ig_op *op = graph->body.first;
-    for (; op && place > 0; place--) {
+    for (; op && position > 0; position--) {
         op = op->next;
     }
     return op;
 }
 
 ig_value *ig_quant_value(const ig_graph *graph, const ig_quant_activation *activation) {
-    return activation->place == IG_QUANT_ARGUMENT
+    return activation->position == IG_QUANT_ARGUMENT
                ? graph->body.args[activation->index]
-               : &ig_quant_op(graph, activation->place)->results[activation->index];
+               : &ig_quant_op(graph, activation->position)->results[activation->index];
 }

@@ -56,9 +56,9 @@ typedef struct ig_histogram {
 
 /* What layers multiply with their weights. */
 typedef struct ig_quant_activation {
-    uint32_t place, index; /* result `index` of the op at that place of the body, or
+    uint32_t position, index; /* result `index` of the op at that place of the body, or
                             * (place IG_QUANT_ARGUMENT) that argument */
-    uint32_t axis;         /* of channels: the axis that a layer sums over */
+    uint32_t axis;            /* of channels: the axis that a layer sums over */
     int64_t channels;
     bool is_seen;         /* by calibration, and finite */
     double low, high;     /* of values, then of those smoothed */
@@ -69,7 +69,7 @@ typedef struct ig_quant_activation {
 } ig_quant_activation;
 
 typedef struct ig_quant_layer {
-    uint32_t place, activation;
+    uint32_t position, activation;
     const char *name; /* of the node, else of its result; each once */
     uint32_t loc;     /* in the module's locations */
     bool is_conv;
@@ -96,7 +96,7 @@ void ig_quant_find_layers(const ig_graph *graph, ig_arena *arena, ig_quant_plan 
 /* The value that an activation is in `graph`, a copy of the graph it was found in. */
 ig_value *ig_quant_value(const ig_graph *graph, const ig_quant_activation *activation);
 /* The op at a place of such a copy. */
-ig_op *ig_quant_op(const ig_graph *graph, uint32_t place);
+ig_op *ig_quant_op(const ig_graph *graph, uint32_t position);
 
 /* range.c: the part of the range that the method keeps. */
 void ig_quant_choose_range(const ig_quant_options *options, const ig_histogram *counts,

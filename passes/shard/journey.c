@@ -13,11 +13,11 @@
 typedef struct travel {
     const ig_way *feature;
     const ig_shard_part *part;
-    uint32_t slot;    /* of its first list, among the outgoing ones */
-    uint32_t returns; /* of its rows, among the incoming ones */
-    bool is_reduced;  /* by reduce_scatter */
-    ig_value *coming; /* how many rows come back from each rank */
-    ig_value *place;  /* which of the rows that come back each id has */
+    uint32_t slot;      /* of its first list, among the outgoing ones */
+    uint32_t returns;   /* of its rows, among the incoming ones */
+    bool is_reduced;    /* by reduce_scatter */
+    ig_value *coming;   /* how many rows come back from each rank */
+    ig_value *position; /* which of the rows that come back each id has */
 } travel;
 
 typedef IG_VEC(ig_value *) values;
@@ -63,7 +63,7 @@ static ig_dtype dtype_of_rows(const ig_way *f) {
 /* The dtype of the incoming rows: sums of a part of the rows are not rounded further
  * than f32, and rows that are pooled at home not at all. */
 static ig_dtype dtype_back(const ig_way *f, const ig_shard_part *part) {
-    ig_dtype dtype = (ig_dtype)f->bag->results[f->number].type->dtype;
+    ig_dtype dtype = (ig_dtype)f->bag->results[f->index].type->dtype;
     if (f->table->is_distinct) {
         return dtype_of_rows(f);
     }
@@ -95,7 +95,7 @@ static void list_ids(journey *j, ig_way *f) {
         }
     }
     ig_bag_ids_attrs attrs = {
-        .operands = bag->attrs[IG_bag_operands].as.ints[f->number],
+        .operands = bag->attrs[IG_bag_operands].as.ints[f->index],
         .rows = f->table->rows,
         .pool = (int)f->in.pool,
         .last = (int)f->in.last,
@@ -103,8 +103,8 @@ static void list_ids(journey *j, ig_way *f) {
         .range = f->attrs.range,
         .offsets = f->attrs.offsets,
     };
-    if (f->number) {
-        attrs.feature = (ig_maybe_int)IG_SET(f->number);
+    if (f->index) {
+        attrs.feature = (ig_maybe_int)IG_SET(f->index);
     }
     if (f->in.padding != INT64_MIN) {
         attrs.padding = (ig_maybe_int)IG_SET(f->in.padding);
@@ -145,7 +145,7 @@ static void deal_part(journey *j, const ig_way *f, const ig_shard_part *part) {
                         .operand_count = has_weights ? 3 : 2,
                         .result_count = has_weights ? 6 : 5 };
     ig_op *deal = ig_build_deal_op(&j->e, &spec, attrs);
-    travel t = { .feature = f, .part = part, .place = &deal->results[4] };
+    travel t = { .feature = f, .part = part, .position = &deal->results[4] };
     t.coming = &deal->results[sends_bags(f) ? 1 : 3];
     t.slot = (uint32_t)j->there.count;
     if (sends_bags(f)) {
@@ -295,7 +295,7 @@ static void return_rows(journey *j, travel *t) {
 
 static ig_value *rows_of_ids(journey *j, const travel *t, ig_value *came) {
     int64_t mask = 0, pool = IG_POOL_none;
-    ig_value *operands[] = { came, t->place };
+    ig_value *operands[] = { came, t->position };
     ig_bag_attrs attrs = { .operands = { &mask, 1 },
                            .pool = { &pool, 1 },
                            .negative = IG_NEGATIVE_skip };
@@ -307,7 +307,7 @@ static ig_value *pool_at_home(journey *j, const travel *t, ig_value *came) {
     const ig_way *f = t->feature;
     int64_t mask = 0, pool = (int64_t)f->in.pool, last = IG_LAST_offset;
     int64_t empty = (int64_t)f->in.empty;
-    ig_value *operands[4] = { came, t->place };
+    ig_value *operands[4] = { came, t->position };
     uint32_t count = 2;
     ig_bag_attrs attrs = { .operands = { &mask, 1 },
                            .pool = { &pool, 1 },
@@ -375,7 +375,7 @@ static ig_value *arrive_part(journey *j, const travel *t) {
     }
     ig_value *x = add_ranks(j, t, came);
     x = t->part->rank_count > 1 ? finish_bags(j, f, x) : x;
-    return ig_expr_cast(&j->e, x, (ig_dtype)f->bag->results[f->number].type->dtype);
+    return ig_expr_cast(&j->e, x, (ig_dtype)f->bag->results[f->index].type->dtype);
 }
 
 /* Parts of a feature are side by side in `travels`, by their columns. */
@@ -386,7 +386,7 @@ static void arrive_feature(journey *j, const ig_way *f, const travel *first) {
     }
     uint32_t axis = columns[0]->type->rank - 1;
     ig_value *x = ig_expr_concat(&j->e, axis, columns, f->table->count);
-    ig_value *old = &f->bag->results[f->number];
+    ig_value *old = &f->bag->results[f->index];
     x = ig_expr_reshape(&j->e, x, old->type->rank, old->type->dims);
     if (x->type != old->type) {
         ig_value_retype(x, old->type);

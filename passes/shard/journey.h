@@ -11,7 +11,7 @@
 /* One feature of a bag op, on its way. */
 typedef struct ig_way {
     ig_op *bag;
-    uint32_t number;
+    uint32_t index;
     ig_bag_feature in;
     ig_bag_attrs attrs; /* of the bag */
     const ig_divided *table;

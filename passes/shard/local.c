@@ -63,7 +63,7 @@ static void copy_row(const cutter *c, const char *from, char *to) {
     const ig_row_info *info = &ig_rows_formats[c->format.format];
     int64_t first = c->part->column * c->bits / 8;
     int64_t codes = (c->part->columns * c->bits + 7) / 8;
-    int64_t factors = info->place ? 2 * (ig_dtypes[info->dtype].bits / 8) : 0;
+    int64_t factors = info->side ? 2 * (ig_dtypes[info->dtype].bits / 8) : 0;
     memcpy(to + c->to.codes, from + c->from.codes + first, (size_t)codes);
     if (factors) {
         memcpy(to + c->to.factors, from + c->from.factors, (size_t)factors);

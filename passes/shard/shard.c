@@ -167,7 +167,7 @@ static void sort_features(party *p, kept_features *kept) {
     uint32_t index = chunk ? chunk - 1 : 0;
     for (uint32_t i = 0; i < bag->result_count; i++) {
         ig_way f = { .bag = bag,
-                     .number = i,
+                     .index = i,
                      .leg = index,
                      .in = ig_bag_feature_at(bag, i),
                      .attrs = ig_bag_attrs_of(bag) };

@@ -63,7 +63,7 @@ ig_status ig_flight_open(ig_group *group, ig_collective what, uint32_t pieces,
     }
     flight->what = what;
     flight->pieces = pieces;
-    flight->number = group->flight_count;
+    flight->id = group->flight_count;
     check_flight(group, flight);
     *out = flight;
     return IG_OK;
@@ -74,7 +74,7 @@ ig_flight *ig_flight_at(ig_group *group, int64_t id, uint32_t pieces) {
         return NULL;
     }
     ig_flight *flight = &group->flights[id % IG_FLIGHTS];
-    bool is_one = flight->is_open && flight->number == (uint32_t)id &&
+    bool is_one = flight->is_open && flight->id == (uint32_t)id &&
                   flight->pieces == pieces;
     return is_one ? flight : NULL;
 }

@@ -27,9 +27,9 @@ enum { IG_FLIGHTS = 128 }; /* of a rank, at once */
 
 struct ig_flight {
     ig_collective what;
-    bool is_open;    /* started, and not ended */
-    bool is_there;   /* received parts are in the box */
-    uint32_t number; /* of those that the group has started */
+    bool is_open;  /* started, and not ended */
+    bool is_there; /* received parts are in the box */
+    uint32_t id;   /* of those that the group has started */
     uint32_t pieces, room;
     ig_group_part *send; /* of rank r: send[r * pieces …] */
     size_t *coming;      /* bytes from each rank */

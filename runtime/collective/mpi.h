@@ -12,7 +12,7 @@
 
 typedef union ig_mpi_handle {
     void *pointer;
-    int number;
+    int id;
 } ig_mpi_handle;
 
 typedef struct ig_mpi ig_mpi;

@@ -99,7 +99,7 @@ static void take_call(const ig_mpi *mpi, int index, void *out) {
     }
 
 FAMILY(openmpi, void *, pointer, 0)
-FAMILY(mpich, int, number, 1)
+FAMILY(mpich, int, id, 1)
 
 static bool openmpi_open(ig_mpi *mpi, int communicator) {
     void *(*from_number)(int);
@@ -116,9 +116,9 @@ static bool openmpi_open(ig_mpi *mpi, int communicator) {
 
 /* Whose communicators are the same numbers in Fortran. */
 static bool mpich_open(ig_mpi *mpi, int communicator) {
-    mpi->comm.number = communicator >= 0 ? communicator : MPICH_COMM_WORLD;
-    mpi->byte.number = MPICH_BYTE;
-    mpi->errors_return.number = MPICH_ERRORS_RETURN;
+    mpi->comm.id = communicator >= 0 ? communicator : MPICH_COMM_WORLD;
+    mpi->byte.id = MPICH_BYTE;
+    mpi->errors_return.id = MPICH_ERRORS_RETURN;
     return find_symbol(mpi, "MPIX_Comm_agree") != NULL; /* all of them have it */
 }
 

@@ -15,7 +15,7 @@
 enum { DEAL_PARAMS = 7, MIN_SEEN = 64 };
 
 typedef struct ig_seen_id {
-    int64_t id, place; /* -1: none; not yet known */
+    int64_t id, position; /* -1: none; not yet known */
 } ig_seen_id;
 
 /* ---- ids that came before ---- */
@@ -71,9 +71,9 @@ typedef struct dealer {
     int64_t world, shards, bag_count, id_count, weight_bytes;
     bool keeps, is_distinct;
     seen_ids seen;
-    const int64_t *lengths, *ids, *starts, *ranks, *bases, *numbers;
+    const int64_t *lengths, *ids, *starts, *ranks, *bases, *indices;
     const char *weights;
-    int64_t *to_lengths, *bags_of, *to_ids, *ids_of, *places, *next;
+    int64_t *to_lengths, *bags_of, *to_ids, *ids_of, *positions, *next;
     char *to_weights;
 } dealer;
 
@@ -126,20 +126,20 @@ static bool count_ids(dealer *d) {
 static void deal_id(dealer *d, int64_t from, int64_t bag) {
     int64_t id = d->ids[from];
     if (id < 0 && !d->keeps) {
-        d->places[from] = -1;
+        d->positions[from] = -1;
         return;
     }
     ig_seen_id *seen = d->is_distinct ? find_seen(&d->seen, id) : NULL;
-    if (seen && seen->place >= 0) {
-        d->places[from] = seen->place;
+    if (seen && seen->position >= 0) {
+        d->positions[from] = seen->position;
         return;
     }
     int64_t shard = shard_of(d, id), rank = d->ranks[shard], to = d->next[rank]++;
-    d->to_lengths[d->numbers[rank] * d->bag_count + bag]++;
+    d->to_lengths[d->indices[rank] * d->bag_count + bag]++;
     d->to_ids[to] = id < 0 ? -1 : id - d->starts[shard] + d->bases[shard];
-    d->places[from] = to;
+    d->positions[from] = to;
     if (seen) {
-        seen->place = to;
+        seen->position = to;
     }
     if (d->weights) {
         memcpy(d->to_weights + to * d->weight_bytes,
@@ -178,7 +178,7 @@ static bool open_dealer(const ig_host_call *call, dealer *d) {
     d->bags_of = buffers[1];
     d->to_ids = buffers[2];
     d->ids_of = buffers[3];
-    d->places = buffers[4];
+    d->positions = buffers[4];
     d->to_weights = extra ? buffers[5] : NULL;
     d->next = buffers[next];
     d->lengths = buffers[in];
@@ -187,7 +187,7 @@ static bool open_dealer(const ig_host_call *call, dealer *d) {
     d->starts = buffers[shards];
     d->ranks = d->starts + d->shards;
     d->bases = d->ranks + d->shards;
-    d->numbers = d->bases + d->shards;
+    d->indices = d->bases + d->shards;
     return true;
 }
 
@@ -220,7 +220,7 @@ bool ig_rank_deal(ig_group *group, const ig_host_call *call) {
     }
     int64_t held = 0, dealt = d.next[d.world - 1] + d.ids_of[d.world - 1], at = 0, size;
     for (int64_t rank = 0; rank < d.world; rank++) {
-        bool has_rows = d.numbers[rank] >= 0;
+        bool has_rows = d.indices[rank] >= 0;
         d.bags_of[rank] = has_rows ? d.bag_count : 0;
         held += has_rows;
     }

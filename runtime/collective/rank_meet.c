@@ -279,7 +279,7 @@ bool ig_rank_meet_start(ig_group *group, const ig_host_call *call) {
             return false;
         }
     }
-    *(int64_t *)call->buffers[0] = flight->number;
+    *(int64_t *)call->buffers[0] = flight->id;
     status = ig_flight_start(group, flight);
     return status == IG_OK ? true : refuse_group(&m, status);
 }

@@ -20,17 +20,17 @@ ig_status ig_shm_start(ig_group *group, ig_flight *flight) {
     if (!s->is_direct) {
         return ig_flight_exchange(group, flight);
     }
-    ig_shm_notice *notice = ig_shm_notice_of(group, own, flight->number);
+    ig_shm_notice *notice = ig_shm_notice_of(group, own, flight->id);
     atomic_store(&notice->what, (uint32_t)flight->what);
     atomic_store(&notice->pieces, flight->pieces);
     atomic_store(&notice->parts, (uint64_t)(uintptr_t)flight->send);
-    ig_shm_tell(s, own, &s->own->started, flight->number + 1);
+    ig_shm_tell(s, own, &s->own->started, flight->id + 1);
     return IG_OK;
 }
 
 /* Does rank `from` make this call, with as many lists? */
 static ig_status check_notice(ig_group *group, const ig_flight *flight, uint32_t from) {
-    ig_shm_notice *notice = ig_shm_notice_of(group, from, flight->number);
+    ig_shm_notice *notice = ig_shm_notice_of(group, from, flight->id);
     uint32_t what = atomic_load(&notice->what), pieces = atomic_load(&notice->pieces);
     if (what == (uint32_t)flight->what && pieces == flight->pieces) {
         return IG_OK;
@@ -44,7 +44,7 @@ static ig_status check_notice(ig_group *group, const ig_flight *flight, uint32_t
 
 static ig_status read_parts(ig_group *group, const ig_flight *flight, uint32_t from,
                             const ig_group_part *to) {
-    ig_shm_notice *notice = ig_shm_notice_of(group, from, flight->number);
+    ig_shm_notice *notice = ig_shm_notice_of(group, from, flight->id);
     uint32_t own = group->options.rank, pieces = flight->pieces;
     const ig_group_part *parts =
         from == own
@@ -70,7 +70,7 @@ static ig_status take_parcel(ig_group *group, const ig_flight *flight, uint32_t 
     if (from == group->options.rank) {
         return read_parts(group, flight, from, to);
     }
-    IG_TRY(ig_shm_wait(group, flight->what, from, &other->started, flight->number + 1,
+    IG_TRY(ig_shm_wait(group, flight->what, from, &other->started, flight->id + 1,
                        deadline));
     IG_TRY(check_notice(group, flight, from));
     IG_TRY(ig_shm_begin_read(group, flight->what, from));

@@ -156,7 +156,7 @@ static bool refuse_axis(const ig_host_call *call, int64_t axis, int64_t rank) {
 /* ---- slice ---- */
 
 /* As ir/infer/slice.h: going backwards a start is 0 at least, an end -1. */
-static int64_t clamp_place(int64_t at, int64_t extent, int64_t step, bool is_end) {
+static int64_t clamp_position(int64_t at, int64_t extent, int64_t step, bool is_end) {
     int64_t low = step < 0 && is_end ? -1 : 0, high = step > 0 ? extent : extent - 1;
     at += at < 0 ? extent : 0; /* the signs differ */
     at = at < low ? low : at;
@@ -193,8 +193,8 @@ bool ig_host_slice_bounds(const ig_host_call *call) {
             return ig_host_refuse(call, "a step is 0");
         }
         int64_t extent = values_of(call, 1)[axis];
-        int64_t first = clamp_place(values_of(call, 2)[i], extent, step, false);
-        int64_t past = clamp_place(values_of(call, 3)[i], extent, step, true);
+        int64_t first = clamp_position(values_of(call, 2)[i], extent, step, false);
+        int64_t past = clamp_position(values_of(call, 3)[i], extent, step, true);
         sizes[axis] = steps_in(step > 0 ? past - first : first - past, step);
         starts[axis] = sizes[axis] ? first : 0;
         steps[axis] = sizes[axis] > 1 ? step : 1;

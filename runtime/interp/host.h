@@ -26,7 +26,7 @@ struct ig_interp_manager {
     ig_interp_counts counts;
     atomic_ullong calls;
     ig_interp_replica *packages; /* loaded; guarded by lock, as is the next number */
-    int64_t package_number;
+    int64_t package_id;
 };
 
 /* ---- call.c ---- */

@@ -27,7 +27,7 @@ struct ig_interp_replica {
     ig_interp_value *parts;  /* of the latter: the place of each */
     size_t part_count;       /* 0: a package, or a resource of it */
     char *module, *resource; /* of the package, or NULL */
-    int64_t number;          /* of a package */
+    int64_t id;              /* of a package */
     pthread_mutex_t lock;
     replica_copy **copies;   /* by interpreter; NULL: not made, or dropped */
     ig_interp_replica *next; /* in the manager's list of packages */
@@ -82,7 +82,7 @@ static void hold_package(ig_interp_replica *by, ig_interp_replica *package) {
 static void list_package(ig_interp_replica *package) {
     ig_interp_manager *manager = package->manager;
     (void)pthread_mutex_lock(&manager->lock);
-    package->number = manager->package_number++;
+    package->id = manager->package_id++;
     package->next = manager->packages;
     manager->packages = package;
     (void)pthread_mutex_unlock(&manager->lock);
@@ -107,7 +107,7 @@ static bool end_package(ig_interp_replica *r) {
 static ig_interp_replica *find_package(ig_interp_manager *manager, int64_t id) {
     (void)pthread_mutex_lock(&manager->lock);
     ig_interp_replica *found = manager->packages;
-    while (found && found->number != id) {
+    while (found && found->id != id) {
         found = found->next;
     }
     if (found) {
@@ -131,8 +131,8 @@ static void drop_copy(ig_interp_replica *r, replica_copy *copy) {
 static void forget_package(const ig_interp_replica *r, ig_interp *interp) {
     ig_interp_object *forget = NULL;
     ig_interp_result *result = NULL;
-    ig_interp_value number = { .kind = IG_INTERP_INTEGER, .as.integer = r->number };
-    ig_interp_arguments arguments = { .values = &number, .count = 1 };
+    ig_interp_value id = { .kind = IG_INTERP_INTEGER, .as.integer = r->id };
+    ig_interp_arguments arguments = { .values = &id, .count = 1 };
     if (ig_interp_global(interp, NULL, "ingot_interp", "unload_package", &forget) ==
         IG_OK) {
         (void)!ig_interp_invoke(interp, NULL, forget, &arguments, &result);
@@ -201,7 +201,7 @@ static ig_status take_copy(ig_interp_replica *r, const ig_interp_call *how,
 static ig_status make_package(ig_interp_replica *r, const ig_interp_call *how,
                               ig_interp *interp, ig_interp_object **out_object) {
     ig_interp_value values[] = {
-        { .kind = IG_INTERP_INTEGER, .as.integer = r->number },
+        { .kind = IG_INTERP_INTEGER, .as.integer = r->id },
         shared_value(r->memory),
     };
     return make_by(interp, how, "load_package",
@@ -471,10 +471,10 @@ static ig_status lay_out(ig_interp_replica *r, const ig_interp_value *text,
     return ig_shared_seal(r->memory);
 }
 
-static ig_status take_packages(ig_interp_replica *r, const ig_interp_value *numbers) {
-    for (size_t i = 0; i < numbers->as.list.count; i++) {
+static ig_status take_packages(ig_interp_replica *r, const ig_interp_value *ids) {
+    for (size_t i = 0; i < ids->as.list.count; i++) {
         ig_interp_replica *package = find_package(r->manager,
-                                                  numbers->as.list.items[i].as.integer);
+                                                  ids->as.list.items[i].as.integer);
         if (!package) {
             return IG_INVALID;
         }

@@ -38,7 +38,7 @@ typedef struct jit_record {
 typedef struct jit_load {
     jit_record record;
     uint32_t process, thread;
-    uint64_t address, code_address, code_size, number;
+    uint64_t address, code_address, code_size, id;
 } jit_load;
 
 typedef struct jit_debug {
@@ -155,7 +155,7 @@ static void put_load(const ig_observed *kernel) {
                       .address = (uintptr_t)kernel->code,
                       .code_address = (uintptr_t)kernel->code,
                       .code_size = kernel->size,
-                      .number = dump.loads++ };
+                      .id = dump.loads++ };
     (void)fwrite(&load, sizeof load, 1, dump.file);
     (void)fwrite(kernel->label, name, 1, dump.file);
     (void)fwrite(kernel->code, kernel->size, 1, dump.file);

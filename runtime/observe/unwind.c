@@ -57,11 +57,11 @@ static uint32_t u32_at(const char *at) {
 }
 
 /* Where in .text the function is whose address is to be at `place` of .debug_frame. */
-static bool find_function(ig_str relocations, size_t place, uint64_t *out) {
+static bool find_function(ig_str relocations, size_t position, uint64_t *out) {
     Elf64_Rela row;
     for (size_t i = 0; i + sizeof row <= relocations.size; i += sizeof row) {
         memcpy(&row, relocations.data + i, sizeof row);
-        if (row.r_offset == place) {
+        if (row.r_offset == position) {
             *out = (uint64_t)row.r_addend;
             return ELF64_R_TYPE(row.r_info) == R_X86_64_64;
         }

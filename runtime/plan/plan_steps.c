@@ -34,7 +34,7 @@ typedef struct walk {
     const ig_plan *plan;
     uint32_t ends[IG_STEP_DEPTH]; /* one past the last step of each open body */
     uint32_t depth;
-    uint32_t number;         /* of the step that is checked */
+    uint32_t index;          /* of the step that is checked */
     uint32_t rows, rows_end; /* the open rows step, or IG_NONE */
     uint32_t prepare, prepare_end;
     bool has_begun;     /* a step that is done in each run came before */
@@ -149,8 +149,8 @@ static bool may_use_buffer(const walk *w, uint32_t index) {
         return is_in_rows && buffer->first > w->rows && buffer->last < w->rows_end &&
                may_use(w, buffer->bytes);
     }
-    uint32_t begin = is_in_rows ? w->rows : w->number;
-    uint32_t end = is_in_rows ? w->rows_end - 1 : w->number;
+    uint32_t begin = is_in_rows ? w->rows : w->index;
+    uint32_t end = is_in_rows ? w->rows_end - 1 : w->index;
     return buffer->space != IG_SPACE_ARENA ||
            (buffer->first <= begin && buffer->last >= end);
 }
@@ -444,7 +444,7 @@ static void open_bodies(walk *w, uint32_t index) {
 ig_status ig_plan_check_steps(const ig_plan *plan, const ig_message *message) {
     walk w = { .plan = plan, .rows = IG_NONE, .prepare = IG_NONE };
     for (uint32_t i = 0; i < plan->steps_count; i++) {
-        w.number = i;
+        w.index = i;
         close_bodies(&w, i);
         const char *why = check_step(&w, i);
         if (why) {

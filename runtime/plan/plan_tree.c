@@ -57,7 +57,7 @@ static const char *check_node(const ig_plan *plan, uint32_t i) {
 
 /* A node that is open: its number, and the children that are still to come. */
 typedef struct open_node {
-    uint32_t number, owed;
+    uint32_t index, owed;
 } open_node;
 
 typedef struct tree_walk {
@@ -76,7 +76,7 @@ static bool is_in_result(const tree_walk *w) {
 /* Closes the nodes that are complete after node `i`. */
 static void close_nodes(tree_walk *w, uint32_t i) {
     while (w->depth > 0 && w->open[w->depth - 1].owed == 0) {
-        uint32_t index = w->open[--w->depth].number;
+        uint32_t index = w->open[--w->depth].index;
         assert(index <= i && "a node ends before it begins");
         w->plan->node_sizes[index] = i + 1 - index;
     }

@@ -125,7 +125,7 @@ static ig_program *create_program(const ig_message *message) {
     atomic_store(&program->references, 1);
     program->device = &ig_device_cpu;
     program->level = IG_NONE;
-    program->file_number = -1;
+    program->file_index = -1;
     return program;
 }
 
@@ -133,9 +133,9 @@ static ig_program *create_program(const ig_message *message) {
 static ig_status open_file(ig_program *program, const char *path,
                            const ig_message *message) {
     char why[WHY_BYTES];
-    ig_status status = ig_file_open(path, &program->file_number, why);
+    ig_status status = ig_file_open(path, &program->file_index, why);
     if (status == IG_OK) {
-        status = ig_file_map_kept(program->file_number, &program->file, why);
+        status = ig_file_map_kept(program->file_index, &program->file, why);
     }
     program->container.file = (ig_str){ program->file.data, program->file.size };
     return status == IG_OK ? IG_OK
@@ -143,9 +143,9 @@ static ig_status open_file(ig_program *program, const char *path,
 }
 
 static void close_file(ig_program *program) {
-    if (program->file_number >= 0) {
-        (void)ig_close(program->file_number);
-        program->file_number = -1;
+    if (program->file_index >= 0) {
+        (void)ig_close(program->file_index);
+        program->file_index = -1;
     }
 }
 

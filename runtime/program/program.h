@@ -46,7 +46,7 @@ struct ig_program {
     atomic_int references;
     const ig_device *device;
     ig_file_map file;
-    int file_number; /* of that, while the program is being opened; else -1 */
+    int file_index; /* of that, while the program is being opened; else -1 */
     ig_container container;
     void *plan_bytes; /* a copy: nobody can change it under us */
     ig_plan plan;

@@ -128,7 +128,7 @@ static ig_code_source find_source(const ig_program *program,
         .bytes = text ? text : code.data,
         .size = code.size,
         .is_text = text != NULL,
-        .file = file->is_copy ? -1 : program->file_number,
+        .file = file->is_copy ? -1 : program->file_index,
         .offset = file->base ? (uint64_t)(code.data - (const char *)file->data) : 0,
     };
 }

@@ -229,8 +229,8 @@ ig_dynamic_counts ig_dynamic_describe(const ig_dynamic *table) {
 /* `row` is one of the map's. */
 static char *row_at(const ig_dynamic *table, uint32_t state, int64_t row) {
     const ig_dynamic_options *o = &table->options;
-    size_t place = (size_t)(row - o->shard_begin + o->spare_rows);
-    return table->data[state] + place * table->state_bytes[state];
+    size_t position = (size_t)(row - o->shard_begin + o->spare_rows);
+    return table->data[state] + position * table->state_bytes[state];
 }
 
 static ig_store_cells cells_of(ig_dynamic *table, const ig_id_row *rows, size_t count) {
@@ -333,8 +333,8 @@ typedef ig_status move_chunk(ig_dynamic *table, const ig_store_call *call,
 static size_t keep_own(const ig_dynamic_options *o, ig_id_row *rows, size_t count) {
     size_t own = 0;
     for (size_t i = 0; i < count; i++) {
-        int64_t place = rows[i].row - o->shard_begin;
-        if (place >= 0 && place < o->shard_rows) {
+        int64_t position = rows[i].row - o->shard_begin;
+        if (position >= 0 && position < o->shard_rows) {
             ig_id_row row = rows[i];
             rows[i] = rows[own];
             rows[own++] = row;

@@ -192,7 +192,7 @@ static bool set_cell(tiered *t, const ig_store_cells *cells, size_t index,
 
 /* ---- writing back ---- */
 
-static int compare_places(const void *left, const void *right) {
+static int compare_positions(const void *left, const void *right) {
     return compare_cells(*(held_cell *const *)left, *(held_cell *const *)right);
 }
 
@@ -230,7 +230,7 @@ static ig_status write_group(tiered *t, const ig_store_call *call,
 
 static ig_status write_cells(tiered *t, const ig_store_call *call, held_cell **dirty,
                              size_t count) {
-    qsort(dirty, count, sizeof *dirty, compare_places);
+    qsort(dirty, count, sizeof *dirty, compare_positions);
     for (size_t begin = 0, end; begin < count; begin = end) {
         const held_cell *first = dirty[begin];
         end = begin + 1;
@@ -289,13 +289,13 @@ typedef struct missing {
     ig_store_found *found;
     void *user;
     int64_t *ids;
-    size_t *places; /* their cells in the request */
+    size_t *positions; /* their cells in the request */
     size_t count;
 } missing;
 
 static void take_missing(void *user, size_t index, const void *data, size_t bytes) {
     const missing *m = user;
-    size_t cell = m->places[index];
+    size_t cell = m->positions[index];
     m->found(m->user, cell, data, bytes);
     if (data && m->tier->count < m->tier->limit) { /* else it is read again */
         (void)set_cell(m->tier, m->cells, cell, data, bytes, false);
@@ -334,7 +334,7 @@ static ig_status pull_missing(missing *m, const ig_store_call *call, size_t colu
             m->found(m->user, cell, e->data, e->bytes);
         } else {
             m->ids[m->count] = m->cells->ids[i];
-            m->places[m->count++] = cell;
+            m->positions[m->count++] = cell;
         }
     }
     if (m->count == 0) {
@@ -352,10 +352,10 @@ static ig_status pull_cells(void *opaque, const ig_store_call *call,
     missing m = { .tier = t, .cells = cells, .found = found, .user = user };
     ig_status status = IG_OK;
     m.ids = calloc(cells->id_count, sizeof *m.ids);
-    m.places = calloc(cells->id_count, sizeof *m.places);
-    if (!m.ids || !m.places) {
+    m.positions = calloc(cells->id_count, sizeof *m.positions);
+    if (!m.ids || !m.positions) {
         free(m.ids);
-        free(m.places);
+        free(m.positions);
         return report_memory(call);
     }
     status = lock_tier(t, call);
@@ -368,7 +368,7 @@ static ig_status pull_cells(void *opaque, const ig_store_call *call,
         status = unlock_tier(t, status);
     }
     free(m.ids);
-    free(m.places);
+    free(m.positions);
     return status;
 }
 

@@ -263,16 +263,16 @@ def includes_follow_the_arrows(files):
     tree = set(files)
     for name in code_files(files, suffixes=CODE | {".def"}):
         folder = max((f for f in ARROWS if name.startswith(f)), key=len, default=None)
-        for number, line in enumerate(read(name).splitlines() if folder else [], 1):
+        for index, line in enumerate(read(name).splitlines() if folder else [], 1):
             match = re.match(r'\s*#\s*include\s+(["<])([^">]+)[">]', line)
             if not match:
                 continue
             target = match.group(2)
             is_ours = match.group(1) == '"' or target in tree or f"include/{target}" in tree
             if is_ours and name not in REGISTRIES and not may_include(folder, target):
-                find(name, number, f"{folder} may not include {target}")
+                find(name, index, f"{folder} may not include {target}")
             if target.startswith("llvm") and not name.startswith(LLVM_HOME):
-                find(name, number, f"only {LLVM_HOME} includes LLVM")
+                find(name, index, f"only {LLVM_HOME} includes LLVM")
 
 
 def list_pairs(files):

@@ -73,11 +73,11 @@ def files_are_small(files):
 def lines_are_short(files):
     """A line that is one string literal may be long: messages are not cut."""
     for name in code_files(files):
-        for number, line in enumerate(read(name).splitlines(), 1):
+        for index, line in enumerate(read(name).splitlines(), 1):
             if len(line) <= MAX_COLUMNS:
                 continue
             if not re.match(r'[\s(?:{]*"(\\.|[^"\\])*"[\s,;)}\\]*$', line):
-                find(name, number, f"{len(line)} columns, at most {MAX_COLUMNS}")
+                find(name, index, f"{len(line)} columns, at most {MAX_COLUMNS}")
 
 
 def functions_are_small(files):

@@ -89,10 +89,10 @@ def conditions_live_in_the_platform(files):
     for name in code_files(files):
         if homes.search(name):
             continue
-        for number, line in enumerate(read(name).splitlines(), 1):
+        for index, line in enumerate(read(name).splitlines(), 1):
             is_known = re.match(r"#ifndef (\w+_H|NDEBUG)$", line)
             if re.match(r"\s*#\s*(if|elif)", line) and not is_known:
-                find(name, number, "#if outside of base/platform/ and the LLVM shim")
+                find(name, index, "#if outside of base/platform/ and the LLVM shim")
 
 
 def files_say_what_they_are(files):

@@ -99,12 +99,12 @@ INGOT_CACHE_BYTES=1000 INGOT_CACHE_DIR=$tmp/small-cache compile "$tmp/again.ingo
 holds "what is larger than the cache is not kept" absent "$tmp/small-cache/models"
 
 # Many at once.
-for number in 1 2 3 4; do
-    INGOT_CACHE_DIR=$tmp/busy-cache compile "$tmp/busy$number.ingot" &
+for copy in 1 2 3 4; do
+    INGOT_CACHE_DIR=$tmp/busy-cache compile "$tmp/busy$copy.ingot" &
 done
 wait
-for number in 1 2 3 4; do
-    holds "compilers at the same time, $number" cmp "$tmp/cold.ingot" "$tmp/busy$number.ingot"
+for copy in 1 2 3 4; do
+    holds "compilers at the same time, $copy" cmp "$tmp/cold.ingot" "$tmp/busy$copy.ingot"
 done
 export INGOT_CACHE_DIR=$tmp/cache
 

@@ -59,10 +59,10 @@ done
 # Any verb, at any moment.
 mkdir -p "$tmp/stop_case/test_data_set_0"
 cp "$tmp/dlrm.onnx" "$tmp/stop_case/model.onnx"
-number=0
+index=0
 for input in "$tmp"/in/*; do
-    cp "$input" "$tmp/stop_case/test_data_set_0/input_$number.${input##*.}"
-    number=$((number + 1))
+    cp "$input" "$tmp/stop_case/test_data_set_0/input_$index.${input##*.}"
+    index=$((index + 1))
 done
 RANDOM=$((${INGOT_SEED:-$$}))
 echo "moments drawn with INGOT_SEED=${INGOT_SEED:-$$}"

@@ -17,14 +17,14 @@ def check(path, count):
     nodes, steps = sources["nodes"], sources["steps"]
     assert steps and nodes, "no steps or no nodes"
     used = set()
-    for number, step in enumerate(steps):
-        assert step, f"step {number} names no node"
-        assert step == sorted(set(step)), f"step {number} names a node twice"
-        assert 0 <= step[0] and step[-1] < len(nodes), f"step {number}: no such node"
+    for index, step in enumerate(steps):
+        assert step, f"step {index} names no node"
+        assert step == sorted(set(step)), f"step {index} names a node twice"
+        assert 0 <= step[0] and step[-1] < len(nodes), f"step {index}: no such node"
         used.update(step)
-    for number, node in enumerate(nodes):
+    for index, node in enumerate(nodes):
         assert node["fate"] in FATES, node
-        assert (number in used) == (node["fate"] == "step"), node
+        assert (index in used) == (node["fate"] == "step"), node
     numbers = [n["number"] for n in nodes if "graph" not in n and "number" in n]
     if count:
         assert numbers == list(range(1, count + 1)), "a node of the model is missing"

@@ -56,7 +56,7 @@ struct conform {
     /* Extents are numbers only; or by turns: numbers in a case, symbols in the next. */
     bool is_short, takes_turns;
     int every, first; /* a sample: one case in `every`; 0: all of them */
-    int number;       /* of the case */
+    int index;        /* of the case */
     conform_totals totals;
     char message[512]; /* the first error of a case */
 };
@@ -239,7 +239,7 @@ static inline ig_status conform_run_case(conform *self, const conform_case *c,
 }
 
 static inline bool conform_takes(conform *self) {
-    int index = self->number++;
+    int index = self->index++;
     return self->every <= 1 || index % self->every == self->first;
 }
 
@@ -260,7 +260,7 @@ static inline void conform_count(conform *self, const conform_case *c, bool is_d
 static inline void conform_count_forms(conform *self, const conform_case *c,
                                        ig_arena *arena) {
     bool is_fixed = c->is_static || self->is_short, has_both = !self->takes_turns;
-    bool is_odd = self->number / (self->every > 1 ? self->every : 1) % 2;
+    bool is_odd = self->index / (self->every > 1 ? self->every : 1) % 2;
     if (is_fixed || has_both || !is_odd) {
         conform_count(self, c, false, arena);
     }

@@ -406,11 +406,11 @@ def movement(file):
     slices = [(slice(0, 2), slice(1, 3), slice(0, 4, 2)),
               (slice(1, 2), slice(2, None, -1), slice(3, 0, -1)),
               (slice(0, 0), slice(0, 3), slice(1, 2))]
-    for number, cut in enumerate(slices):
+    for index, cut in enumerate(slices):
         ranges = [range(*s.indices(d)) for s, d in zip(cut, x.shape)]
         starts, sizes, steps = [r.start for r in ranges], [len(r) for r in ranges
                                                            ], [r.step for r in ranges]
-        file.case(f"slice/{number}", [
+        file.case(f"slice/{index}", [
             f"%0 = slice %x {{starts = {starts}, "
             f"sizes = {sizes}, steps = {steps}}}", "ret %0"
         ], [("x", "f32", x)], [("f32", x[cut])],
@@ -538,13 +538,13 @@ def contractions(file):
     w = np.zeros((1, 5, 16, 4), "i1")  # a chain of two, and an extra quad of the first
     w[0, :4] = few.integers(-8, 9, (4, 16, 4))
     w[0, 4, 3] = -128, 0, 7, 127
-    x, places = few.integers(0, 256, (3, 16)).astype("u1"), np.array([[1, 1]], "i4")
+    x, positions = few.integers(0, 256, (3, 16)).astype("u1"), np.array([[1, 1]], "i4")
     x[0] = 255
     whole = w[0, :4].astype("i4")
     whole[1] += w[0, 4]
     file.case("matmul/quads-chain",
               ["%0 = matmul_quads %x, %y, %z {columns = 16, chain = 2}", "ret %0"],
-              [("x", "u8", x), ("y", "i8", w), ("z", "i32", places)],
+              [("x", "u8", x), ("y", "i8", w), ("z", "i32", positions)],
               [("i32", np.einsum("mqi,qji->mj", x.reshape(3, 4, 4).astype("i4"), whole))])
     split = np.zeros((1, 2, 16, 4), "i1")
     split[0, 0, 0] = 100, 20, -128, 0

@@ -194,13 +194,13 @@ def bounds(file):
              ([5, 2], [1, -1, 3, -2, 2, 1, 9, -3], [3, 3, 4, 5, 6]),
              ([5], [1, 2, 3, 4], [-5, -3, 2, 100]), ([3, 2], [], [0, 0, 0]),
              ([7, 9], [6, 8, -1, 7, 9], [0, 1, 2, 3, 5])]
-    for number, (rows, ids, offsets) in enumerate(cases):
+    for index, (rows, ids, offsets) in enumerate(cases):
         for dtype in (torch.int64, torch.int32):
             name = "i64" if dtype == torch.int64 else "i32"
             r, i = torch.tensor(rows), torch.tensor(ids, dtype=dtype)
             o, wrong = torch.tensor(offsets, dtype=dtype), torch.zeros(1,
                                                                        dtype=torch.int64)
-            print(f"\ncase bounds/{name}/{number}\nin i {tensor(name, i.numpy())}\n"
+            print(f"\ncase bounds/{name}/{index}\nin i {tensor(name, i.numpy())}\n"
                   f"in o {tensor(name, o.numpy())}\nin r {tensor('i64', r.numpy())}\n"
                   "| %0, %1, %2 = bounds %i, %o, %r {range = first}\n| ret %0, %1, %2",
                   file=file)

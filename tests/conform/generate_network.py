@@ -404,13 +404,13 @@ def resampling(file):
              }), ("bicubic", "half_pixel", "mode = cubic, cubic_a = -0.75", {
                  "align_corners": False
              }))
-    for mode, place, rule, options in rules:
+    for mode, position, rule, options in rules:
         for size in ((10, 14), (3, 11), (1, 1), (5, 9)):
             y = F.interpolate(torch.from_numpy(x), size, mode=mode, **options)
             name = "x".join(map(str, size))
-            file.case(f"resize/{mode}/{place}/{name}", [
+            file.case(f"resize/{mode}/{position}/{name}", [
                 "%0 = resize %x" + attributes(ints("sizes", (2, 3) + size), rule,
-                                              f"coordinates = {place}"), "ret %0"
+                                              f"coordinates = {position}"), "ret %0"
             ], [("x", "f32", x)], [result("f32", y)], (1e-5, 1e-5), dynamic=False)
     for mode in ("bilinear", "bicubic"):
         y = F.interpolate(torch.from_numpy(x), (3, 4), mode=mode, antialias=True)
@@ -422,7 +422,7 @@ def resampling(file):
     special = np.ones((1, 2, 5), np.float32)
     special[0, :, 2] = np.nan, np.inf
     aligned, bilinear = rules[3][3], rules[2][3]
-    for mode, place, rule, source, options in (
+    for mode, position, rule, source, options in (
         ("linear", "clamped_half_pixel", "mode = linear", special, bilinear),
         ("linear", "align_corners", "mode = linear", special, aligned),
         ("bicubic", "half_pixel", rules[4][2], special[:, None, :1], bilinear),
@@ -431,9 +431,9 @@ def resampling(file):
         for size in (9, 15, 2):
             dims = source.shape[2:-1] + (size, )
             y = F.interpolate(torch.from_numpy(source), dims, mode=mode, **options)
-            file.case(f"resize/{mode}/{place}/special/{size}", [
+            file.case(f"resize/{mode}/{position}/special/{size}", [
                 "%0 = resize %x" + attributes(ints("sizes", source.shape[:2] + dims), rule,
-                                              f"coordinates = {place}"), "ret %0"
+                                              f"coordinates = {position}"), "ret %0"
             ], [("x", "f32", source)], [result("f32", y)], (1e-5, 1e-5), dynamic=False)
     grid = values("f32", (2, 4, 3, 2), -1.5, 1.5)
     for mode, own in (("nearest", "nearest"), ("bilinear", "linear"),

@@ -49,8 +49,8 @@ def classes(x, axis, order):
     if order == "first":
         groups.sort(key=lambda group: group[0])
     inverse = np.zeros(len(rows), np.int64)
-    for number, group in enumerate(groups):
-        inverse[group] = number
+    for index, group in enumerate(groups):
+        inverse[group] = index
     first = np.array([group[0] for group in groups], np.int64)
     return np.take(x, first, axis), first, inverse, np.array([len(g) for g in groups])
 
@@ -64,10 +64,10 @@ def main():
     inputs = [("i64", cube - 1), ("u8", cube), ("bool", cube > 0), ("f32", odd), ("f64", odd),
               ("i64", cube[:0]), ("i64", cube[:, :0]), ("i64", cube[:, :, :0]),
               ("f16", cube[:1] / 2), ("i64", cube[0, 0])]
-    for number, (dtype, x) in enumerate(inputs):
+    for index, (dtype, x) in enumerate(inputs):
         for axis in range(x.ndim):
             for order in ("sorted", "first", "runs"):
-                lines += [f"case {dtype}/{number}/{axis}/{order}", f"in x {text(dtype, x)}",
+                lines += [f"case {dtype}/{index}/{axis}/{order}", f"in x {text(dtype, x)}",
                           f"| %0, %1, %2, %3 = unique %x {{axis = {axis}, order = {order}}}",
                           "| ret %0, %1, %2, %3"]
                 kinds = (dtype, "i64", "i64", "i64")

@@ -258,13 +258,13 @@ def order(file):
                 f"%0, %1 = topk %x {{axis = 1, k = {k}{flag}}}", "ret %0, %1"
             ], [("x", dtype, x)], [(dtype, given(dtype, y[:, :k].numpy())),
                                    ("i64", at[:, :k].numpy())], dynamic=False)
-        places = np.unique(special(dtype, (31, )))
-        places = places[~np.isnan(places)]
+        positions = np.unique(special(dtype, (31, )))
+        positions = positions[~np.isnan(positions)]
         for right in (False, True):
-            at = np.searchsorted(places, x, "right" if right else "left")
+            at = np.searchsorted(positions, x, "right" if right else "left")
             file.case(f"bucketize/{dtype}/{right:d}", [
                 "%0 = bucketize %x, %y" + (" {right}" if right else ""), "ret %0"
-            ], [("x", dtype, x), ("y", dtype, places)], [("i64", at)])
+            ], [("x", dtype, x), ("y", dtype, positions)], [("i64", at)])
         file.case(f"nonzero/{dtype}", ["%0 = nonzero %x", "ret %0"], [("x", dtype, x)],
                   [("i64", np.argwhere(x))])
     for dtype in SINTS + UINTS:
@@ -423,11 +423,11 @@ def windows(file):
             "%0 = resize %x {sizes = [1, 2, 6, 5], nearest = floor, coordinates = asymmetric}",
             "ret %0"
         ], [("x", dtype, x)], [(dtype, np.repeat(x, 2, axis=2))], dynamic=False)
-        places = np.array([(-1, -1), (1, 1), (0, -1), (-1, 1)], np.float32).reshape(1, 1, 4, 2)
+        positions = np.array([(-1, -1), (1, 1), (0, -1), (-1, 1)], np.float32).reshape(1, 1, 4, 2)
         y = x[:, :, [0, 2, 0, 2], [0, 4, 2, 0]][:, :, None]
         file.case(f"grid_sample/nearest/ends/{dtype}", [
             "%0 = grid_sample %x, %g {align_corners} : " + f"{dtype}[1, 2, 1, 4]", "ret %0"
-        ], [("x", dtype, x), ("g", "f32", places)], [(dtype, y)])
+        ], [("x", dtype, x), ("g", "f32", positions)], [(dtype, y)])
 
 
 # ---- norms, attention, recurrent layers ----

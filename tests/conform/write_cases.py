@@ -31,14 +31,14 @@ def main(folder):
     warnings.simplefilter("ignore")  # numpy's, about the values of the cases
     for case in load_model_tests(kind="node"):
         graph = case.model.graph
-        for number, (inputs, outputs) in enumerate(case.data_sets):
-            place = folder / case.name / f"test_data_set_{number}"
-            place.mkdir(parents=True)
+        for index, (inputs, outputs) in enumerate(case.data_sets):
+            path = folder / case.name / f"test_data_set_{index}"
+            path.mkdir(parents=True)
             for kind, values, ports in (("input", inputs, graph.input),
                                         ("output", outputs, graph.output)):
                 for i, (value, port) in enumerate(zip(values, ports)):
                     proto = proto_of(value, port)
-                    (place / f"{kind}_{i}.pb").write_bytes(proto.SerializeToString())
+                    (path / f"{kind}_{i}.pb").write_bytes(proto.SerializeToString())
         (folder / case.name / "model.onnx").write_bytes(case.model.SerializeToString())
     print(onnx.__version__)
 

@@ -370,8 +370,8 @@ def nearest_poles(operator, array):
 def meet_poles(step, values, made):
     """The step's result where rounding may have brought its operand to a pole: what lies
     beyond is anything, and an infinity there is a variant that no other agrees with."""
-    place = POLES.get(step.node.op_type)
-    name = step.node.input[place] if place is not None else ""
+    position = POLES.get(step.node.op_type)
+    name = step.node.input[position] if position is not None else ""
     if not name or isinstance(values[name][0], list) or (
             dtype_of(values[name][0]) not in FLOATS):
         return made
@@ -441,11 +441,11 @@ def variants_of(step, values, draw, units_in, units_out, flat=0.0):
         units_out = max(units_out, 2**30)
     unsure = units_in and has_huge(first.values())
     signs = Signs(draw)
-    for number in range(1, 1 + VARIANTS):
-        signs.begin(number)
-        given = {n: values[n][number] for n in step.reads}
+    for index in range(1, 1 + VARIANTS):
+        signs.begin(index)
+        given = {n: values[n][index] for n in step.reads}
         if units_in:
-            given = {n: move(v, signs, units_in, 0.0, away_from(first[n], number))
+            given = {n: move(v, signs, units_in, 0.0, away_from(first[n], index))
                      for n, v in given.items()}
         try:
             made = step.run(given)
@@ -453,17 +453,17 @@ def variants_of(step, values, draw, units_in, units_out, flat=0.0):
             raise Unjudged(f"not steady: {str(error)[:80]}") from None
         if units_out or flat:
             made = [move(m, signs, units_out, flat + own_flat(step, m),
-                         away_from(r, number)) for m, r in zip(made, results[0])]
+                         away_from(r, index)) for m, r in zip(made, results[0])]
         if unsure:
-            made = [mark_overflow(m, number) for m in made]
+            made = [mark_overflow(m, index) for m in made]
         if unsure and any(dtype_of(v) == "f16" for v in first.values()
                           if not isinstance(v, list)):
             # Terms may have left the range where their sum has not.
             made = [m if isinstance(m, list) or dtype_of(m) != "f16" else np.where(
                 np.abs(m) > 3000, np.float16(np.inf), m) for m in made]
-        if number == VARIANTS and (unsure or units_in and step.node.op_type in SUMS_OF_FLOATS):
+        if index == VARIANTS and (unsure or units_in and step.node.op_type in SUMS_OF_FLOATS):
             made = meet_order(step, first, results[0], made, units_in)
-        if number == VARIANTS and not step.functions:
+        if index == VARIANTS and not step.functions:
             made = meet_equals(step, values, meet_poles(step, values, made))
         results.append(made)
     return [[result[i] for result in results] for i in range(len(step.makes))]
@@ -521,6 +521,6 @@ def find_difference(got, want, mask):
             bad = ~((a == b) | (np.isnan(a) & np.isnan(b)) | near) & steady
     if not bad.any():
         return None
-    place = tuple(int(i) for i in np.argwhere(bad)[0]) if bad.ndim else ()
-    return (f"{int(bad.sum())} of {bad.size} differ: [{', '.join(map(str, place))}] is "
-            f"{got[place]}, not {want[place]} (within {tolerance[place]:.3g})")
+    position = tuple(int(i) for i in np.argwhere(bad)[0]) if bad.ndim else ()
+    return (f"{int(bad.sum())} of {bad.size} differ: [{', '.join(map(str, position))}] is "
+            f"{got[position]}, not {want[position]} (within {tolerance[position]:.3g})")

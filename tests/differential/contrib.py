@@ -347,8 +347,8 @@ def attend_sparsely(inputs, masks, past):
     for b in range(batch):
         pk[b, :, past[b]:past[b] + rows], pv[b, :, past[b]:past[b] + rows] = k[b], v[b]
         for h, i in np.ndindex(4, rows):
-            at, place = np.arange(pk.shape[2]), past[b] + i
-            seen = (at <= place) & (masks[h % len(masks), place // BLOCK, at // BLOCK] > 0)
+            at, position = np.arange(pk.shape[2]), past[b] + i
+            seen = (at <= position) & (masks[h % len(masks), position // BLOCK, at // BLOCK] > 0)
             w = np.where(seen, np.exp(pk[b, h // 2] @ q[b, h, i] / 4), 0)
             y[b, h, i] = w / w.sum() @ pv[b, h // 2]
     y = y.transpose(0, 2, 1, 3).reshape(batch, rows, -1)

@@ -55,26 +55,26 @@ def read_case(folder):
         raise Left("a result that is not tried")
     data = folder / "test_data_set_0"
     given = {}
-    for place, value in enumerate(model.graph.input):
+    for index, value in enumerate(model.graph.input):
         try:
-            given[value.name] = read_tensor(data / f"input_{place}.pb")
+            given[value.name] = read_tensor(data / f"input_{index}.pb")
         except Exception as error:  # a sequence, or no data
             raise Left(str(error)) from error
         if given[value.name].dtype not in NAMES:
             raise Left("an element type that is not tried")
     known = {}
-    for place, value in enumerate(model.graph.output):
+    for index, value in enumerate(model.graph.output):
         try:
-            known[value.name] = read_tensor(data / f"output_{place}.pb")
+            known[value.name] = read_tensor(data / f"output_{index}.pb")
         except Exception:
             continue
     return model, given, known
 
 
-def draw_layer(number, draw):
+def draw_layer(index, draw):
     """The same of a layer, whose result the interpreter knows."""
     numbers = np.random.default_rng(draw.randrange(1 << 30))
-    nodes, given = LAYERS[number % len(LAYERS)](draw, numbers)
+    nodes, given = LAYERS[index % len(LAYERS)](draw, numbers)
     inputs = [helper.make_tensor_value_info(name, onnx_type(array), array.shape)
               for name, array in given.items()]
     output = helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None)
@@ -260,14 +260,14 @@ class Decorator:
     def go_on(self, value, known):
         """The last value of some steps on `value`, as a result of the graph."""
         x, shape = value.name, known.shape
-        for number in range(self.draw.randrange(1, 4)):
+        for index in range(self.draw.randrange(1, 4)):
             ways = [self.go_pair, self.go_pair, self.go_pair, self.go_choice, self.go_map]
             if shape:
                 ways += [self.go_transposed, self.go_slice, self.go_concat, self.go_sum,
                          self.go_softmax]
             if shape and 0 not in shape:
                 ways.append(self.go_flat)
-            new = f"{value.name}_{number}"
+            new = f"{value.name}_{index}"
             shape = self.draw.choice(ways)(new, x, shape, known.dtype)
             x = new
         return helper.make_tensor_value_info(x, onnx_type(known), [None] * len(shape))
@@ -365,26 +365,26 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--save", type=pathlib.Path, help="keeps what is wrong")
     options = parser.parse_args()
-    cases = [number for number in range(options.layers)
-             if options.only in LAYERS[number % len(LAYERS)].__name__]
+    cases = [index for index in range(options.layers)
+             if options.only in LAYERS[index % len(LAYERS)].__name__]
     if options.cases:
         cases += sorted(path.parent for path in options.cases.rglob("model.onnx")
                         if options.only in path.parent.name and
                         not any(word in path.parent.name for word in CHANCE))
     counts = {"good": 0, "refused": 0, "wrong": 0, "left": 0}
 
-    def draw_case(number):
-        draw = random.Random(f"{options.seed} {name_of(cases[number])}")
-        case = cases[number]
+    def draw_case(index):
+        draw = random.Random(f"{options.seed} {name_of(cases[index])}")
+        case = cases[index]
         known = (draw_layer(case, draw) if isinstance(case, int) else read_case(case))
         return decorate(*known, draw)
 
-    def try_case(number, log):
+    def try_case(index, log):
         try:
-            content, given = draw_case(number)
+            content, given = draw_case(index)
         except Left as reason:
             return {"kind": "left", "words": str(reason)}
-        kind, words = judge(content, given, log, number)
+        kind, words = judge(content, given, log, index)
         return {"kind": kind, "words": words}
 
     def take(entry):

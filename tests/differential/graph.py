@@ -277,9 +277,9 @@ class Graph:
     def check_types(self, op, inputs):
         if op in ("If", "Loop", "Scan") or op.startswith("Sequence"):
             return
-        for place, value in enumerate(inputs):
-            if value is not None and not value.is_sequence and place < 8:
-                if value.dtype not in self.allowed(op, which=place):
+        for index, value in enumerate(inputs):
+            if value is not None and not value.is_sequence and index < 8:
+                if value.dtype not in self.allowed(op, which=index):
                     raise Rejected("type not allowed")
 
     def add(self, op, inputs, outputs=1, rounds=(0, 0), domain="", **attributes):

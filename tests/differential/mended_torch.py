@@ -141,9 +141,9 @@ CASES = {
 
 
 def main(archive=HERE / "cases" / "mended_torch.tar.xz"):
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as scratch:
         for name, (module, sets) in CASES.items():
-            folder = pathlib.Path(place) / name
+            folder = pathlib.Path(scratch) / name
             folder.mkdir()
             path, module = str(folder / "model.pt"), module.eval()
             is_traced = getattr(module, "is_traced", False)
@@ -152,9 +152,9 @@ def main(archive=HERE / "cases" / "mended_torch.tar.xz"):
             module = torch.jit.load(path)
             case = {"name": name, "model": "model.pt", "tolerance": {"rtol": 0, "atol": 0}}
             (folder / "case.json").write_text(json.dumps(case))
-            for number, arguments in enumerate(sets):
-                write_set(folder / f"test_data_set_{number}", arguments, module(*arguments))
-        print(f"{len(CASES)} cases, {pack(place, archive)} bytes")
+            for index, arguments in enumerate(sets):
+                write_set(folder / f"test_data_set_{index}", arguments, module(*arguments))
+        print(f"{len(CASES)} cases, {pack(scratch, archive)} bytes")
 
 
 if __name__ == "__main__":

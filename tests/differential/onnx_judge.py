@@ -69,12 +69,12 @@ def widen(mask, want):
 def compare(drawn, results, interpreted):
     """(data set, output, words) of what is off.  `interpreted`: the interpreter's results,
     or None where these are the ones to judge."""
-    for number, result in enumerate(results):
-        data = drawn.sets[number]
-        model = interpreted[number] if interpreted else None
+    for index, result in enumerate(results):
+        data = drawn.sets[index]
+        model = interpreted[index] if interpreted else None
         if isinstance(model, Refused) or isinstance(result, Refused):
             if model is None or type(model) is not type(result):
-                yield number, None, words_of_refusal(model, result)
+                yield index, None, words_of_refusal(model, result)
             continue
         for name, want, mask, level in zip(drawn.output_names, data.wanted, data.masks,
                                            data.levels):
@@ -86,7 +86,7 @@ def compare(drawn, results, interpreted):
             else:
                 off = find_difference(result[name], want, mask)
             if off:
-                yield number, name, off
+                yield index, name, off
 
 
 def words_of_refusal(model, result):
@@ -98,9 +98,9 @@ def words_of_refusal(model, result):
 
 
 def name_extents(model):
-    for place, value in enumerate(model.graph.input):
+    for index, value in enumerate(model.graph.input):
         for axis, dim in enumerate(value.type.tensor_type.shape.dim):
-            dim.dim_param = f"e{place}_{axis}"
+            dim.dim_param = f"e{index}_{axis}"
 
 
 def fix_extents(model, given):
@@ -162,10 +162,10 @@ def is_open_inside(drawn, found, results, interpreted):
     if not why:
         return False
     if interpreted and why not in FREE | LOOSE and isinstance(interpreted[number], dict):
-        place = drawn.output_names.index(name)
+        index = drawn.output_names.index(name)
         want = interpreted[number][name]
         if find_difference(results[number][name], want,
-                           widen(drawn.sets[number].masks[place], want)):
+                           widen(drawn.sets[number].masks[index], want)):
             return False
     drawn.graph.rejections["inside of a body or function: " + why] += 1
     return True

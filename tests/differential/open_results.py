@@ -194,8 +194,8 @@ def exponential_of_denormal(node, inputs, outputs):
      why="bytes times signed bytes: ONNX Runtime adds pairs of products in 16 bits, which "
      "saturate, where the machine has AVX2 alone (its quantisation page, reduce_range)")
 def products_that_saturate(node, inputs, outputs):
-    place = 3 if node.op_type.startswith("QLinear") else 1
-    pair = inputs[0], inputs[place]
+    position = 3 if node.op_type.startswith("QLinear") else 1
+    pair = inputs[0], inputs[position]
     return any(a.dtype == np.uint8 for a in pair) and any(
         b.dtype == np.int8 and (np.abs(b.astype(np.int64)) > 63).any() for b in pair)
 

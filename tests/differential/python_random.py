@@ -247,8 +247,8 @@ def write_case(folder, seed):
         exporter.intern(module_name)
         exporter.extern("**")
         exporter.save_pickle("model", "model.pkl", net)
-    for number, (given, result) in enumerate(sets):
-        write_set(case / f"test_data_set_{number}", (given,), result)
+    for index, (given, result) in enumerate(sets):
+        write_set(case / f"test_data_set_{index}", (given,), result)
     (case / "case.json").write_text(json.dumps(
         {"name": module_name, "load": {"package": "model", "resource": "model.pkl"},
          "tolerance": {"rtol": 1e-4, "atol": 1e-4}}))

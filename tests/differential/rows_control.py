@@ -181,13 +181,13 @@ def bags(g, op):
     pool = g.choice(("ReduceSum", "ReduceMean", "ReduceMax"))
     if pool == "ReduceSum":
         count = g.between(0, 6)
-        places = sorted(g.between(0, count) for _ in range(g.between(0, 4)))
+        positions = sorted(g.between(0, count) for _ in range(g.between(0, 4)))
         ids = g.put(g.numbers.integers(0, table.shape[0], count))
     else:  # of nothing they are undefined (open_results.py), so that no bag is empty
         count = g.between(1, 6)
-        places = sorted(g.random.sample(range(1, count), g.between(0, min(3, count - 1))))
+        positions = sorted(g.random.sample(range(1, count), g.between(0, min(3, count - 1))))
         ids = g.put(g.numbers.integers(0, table.shape[0], count), "initializer")
-    begin, end = g.put(np.array([0] + places)), g.put(np.array(places + [count]))
+    begin, end = g.put(np.array([0] + positions)), g.put(np.array(positions + [count]))
     trips = g.add("Size", [end])
     name = {n: g.fresh() + n for n in ("i", "k", "zero", "b", "e", "b1", "e1", "at", "rows",
                                        "row", "again")}
@@ -331,20 +331,20 @@ def change_sequence(g, made):
         item = made.first[0]
         value = g.find([dtype_of(item)], lambda v: v.shape == item.shape)
         value = value or g.make(dtype_of(item), item.shape)
-        place = [g.numbers_in(g.between(-length, length), shape=())] if (
+        position = [g.numbers_in(g.between(-length, length), shape=())] if (
             g.chance(0.6)) else []
-        return g.add("SequenceInsert", [made, value] + place)
-    place = [g.numbers_in(g.between(-length, length - 1), shape=())] if (
+        return g.add("SequenceInsert", [made, value] + position)
+    position = [g.numbers_in(g.between(-length, length - 1), shape=())] if (
         g.chance(0.6)) else []
-    return g.add("SequenceErase", [made] + place)
+    return g.add("SequenceErase", [made] + position)
 
 
 def use_sequence(g, made):
     length = len(made.first)
     kind = g.choice(("at", "length", "concat", "concat"))
     if kind == "at":
-        place = g.between(-length, length - 1)
-        g.add("SequenceAt", [made, g.numbers_in(place, shape=())])
+        position = g.between(-length, length - 1)
+        g.add("SequenceAt", [made, g.numbers_in(position, shape=())])
     elif kind == "length":
         g.add("SequenceLength", [made])
     else:

@@ -339,9 +339,9 @@ def upsample(g, op):
     scales = [1.0, 1.0, g.choice((1.0, 2.0, 1.5)), g.choice((1.0, 2.0, 3.0))]
     mode = {"mode": g.choice(("nearest", "linear"))}
     if g.opset < 9:
-        g.add(op, [x], rounds=places_in_f32, scales=scales, **mode)
+        g.add(op, [x], rounds=positions_in_f32, scales=scales, **mode)
     else:
-        g.add(op, [x, g.constant(np.array(scales, np.float32))], rounds=places_in_f32, **mode)
+        g.add(op, [x, g.constant(np.array(scales, np.float32))], rounds=positions_in_f32, **mode)
 
 
 @row("Resize", since=10, weight=2)
@@ -350,7 +350,7 @@ def resize(g, op):
     steps = [1.0, 1.0] + [g.choice((0.5, 1.0, 1.5, 2.0, 2.5, 0.7)) for _ in x.shape[2:]]
     scales = g.constant(np.array(steps, np.float32))
     mode = g.choice(("nearest", "nearest", "linear", "cubic"))
-    rounds = (0, 0) if mode == "nearest" else places_in_f32
+    rounds = (0, 0) if mode == "nearest" else positions_in_f32
     if g.opset < 11:
         mode = "nearest" if mode == "nearest" else "linear"
         g.add(op, [x, scales], rounds=rounds, mode=mode)
@@ -394,7 +394,7 @@ def linear_weights(x, grid):
     return 4, 8, min(2.0**-24 * max(x.shape[2:]) * largest_of(x), 1e30)
 
 
-def places_in_f32(x, *_):
+def positions_in_f32(x, *_):
     """Of doubles, whose places ONNX Runtime has in f32 (core/providers/cpu/tensor/upsample.cc)."""
     if dtype_of(x) != "f64":
         return 1, 8

@@ -367,11 +367,11 @@ def scatter_nd(g, op):
     given = reduction_of(g, 16)
     count = int(np.prod(extents))
     if given.get("reduction", "none") == "none":
-        places = g.numbers.permutation(count)[:g.between(1, 6)]
+        positions = g.numbers.permutation(count)[:g.between(1, 6)]
     else:
-        places = g.numbers.integers(0, count, g.between(1, 8))
-    indices = np.stack(np.unravel_index(places, extents), -1)
-    updates = g.make(x.dtype, (len(places),) + x.shape[depth:])
+        positions = g.numbers.integers(0, count, g.between(1, 8))
+    indices = np.stack(np.unravel_index(positions, extents), -1)
+    updates = g.make(x.dtype, (len(positions),) + x.shape[depth:])
     g.add(op, [x, g.put(indices), updates], rounds=(1, 1) if given and x.dtype in FLOATS
           and given["reduction"] in ("add", "mul") else (0, 0), **given)
 

@@ -26,12 +26,12 @@ def write_case(folder, model, sets, tolerance=None):
         case = {"name": folder.name, "model": "model.onnx",
                 "tolerance": dict(zip(("rtol", "atol"), tolerance))}
         (folder / "case.json").write_text(json.dumps(case))
-    for number, (inputs, outputs) in enumerate(sets):
-        data = folder / f"test_data_set_{number}"
+    for index, (inputs, outputs) in enumerate(sets):
+        data = folder / f"test_data_set_{index}"
         data.mkdir()
         for kind, arrays in (("input", inputs), ("output", outputs)):
-            for place, array in enumerate(arrays):
-                write_tensor(data / f"{kind}_{place}.pb", array)
+            for index, array in enumerate(arrays):
+                write_tensor(data / f"{kind}_{index}.pb", array)
 
 
 def pack(folder, archive):

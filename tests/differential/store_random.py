@@ -103,14 +103,14 @@ def take_torch(seed, folder, seen):
     if drawn.program.attributes:
         text["stateful"] = True
     (case / "case.json").write_text(json.dumps(text))
-    for number, call in enumerate(drawn.calls):
+    for index, call in enumerate(drawn.calls):
         results = tuple(torch_models.as_results(drawn.program, call.wanted))
-        write_set(case / f"test_data_set_{number}", call.arguments, results, "forward")
+        write_set(case / f"test_data_set_{index}", call.arguments, results, "forward")
         tensors = [p for p, a in enumerate(call.arguments) if hasattr(a, "dtype")]
-        for place, (after, _) in call.changed.items():
-            if not np.array_equal(after, call.arguments[place].numpy(), equal_nan=True):
-                path = case / f"test_data_set_{number}"
-                np.save(path / f"after_input_{tensors.index(place)}.npy", after)
+        for index, (after, _) in call.changed.items():
+            if not np.array_equal(after, call.arguments[index].numpy(), equal_nan=True):
+                path = case / f"test_data_set_{index}"
+                np.save(path / f"after_input_{tensors.index(index)}.npy", after)
     return rows
 
 
@@ -147,8 +147,8 @@ def main():
     multiprocessing.set_start_method("fork")
     take = {"onnx": take_onnx, "torch": take_torch}[options.what]
     seen, taken, seed = collections.Counter(), 0, options.seed
-    with tempfile.TemporaryDirectory() as place:
-        folder = pathlib.Path(place)
+    with tempfile.TemporaryDirectory() as index:
+        folder = pathlib.Path(index)
         while taken < options.count and seed < options.seed + 12 * options.count:
             rows = take_apart(take, seed, folder, seen)
             seen.update(rows)

@@ -17,10 +17,10 @@ from torch_models import list_of, numbers_of, run_calls
 (TENSOR, INT, FLOAT, BOOL, STR, NONE, LIST, TUPLE, DICT, RECORD, OPTIONAL) = range(11)
 
 
-def read_node(nodes, place, outputs):
+def read_node(nodes, index, outputs):
     """(value, place behind it) of a signature's node."""
-    node = nodes[place]
-    end = place + node.size
+    node = nodes[index]
+    end = index + node.size
     if node.kind in (TENSOR, INT, FLOAT, BOOL):
         if node.leaf >= 0:
             return outputs[node.leaf], end
@@ -28,13 +28,13 @@ def read_node(nodes, place, outputs):
                  FLOAT: np.float64(node.real)}[node.kind]
         return np.asarray(known), end
     if node.kind in (LIST, TUPLE):
-        items, at = [], place + 1
+        items, at = [], index + 1
         while at < end:
             item, at = read_node(nodes, at, outputs)
             items.append(item)
         return items, end
     if node.kind == DICT:
-        items, at = {}, place + 1
+        items, at = {}, index + 1
         while at < end:
             key, value_at = nodes[at].text.decode(), at + nodes[at].size
             items[key], at = read_node(nodes, value_at, outputs)
@@ -76,17 +76,17 @@ def compare(call, signature, outputs, names):
     results = signature.results(outputs)
     if len(results) != len(call.wanted):
         return f"{len(results)} results instead of {len(call.wanted)}"
-    for place, (got, want, mask) in enumerate(zip(results, call.wanted, call.masks)):
+    for index, (got, want, mask) in enumerate(zip(results, call.wanted, call.masks)):
         off = mask and find_difference(got, want, mask)
         if off:
-            return f"result {place}: {off}"
-    for place, (want, mask) in call.changed.items():
-        leaf = signature.changed.get(names[place])
+            return f"result {index}: {off}"
+    for index, (want, mask) in call.changed.items():
+        leaf = signature.changed.get(names[index])
         got = outputs[leaf] if leaf is not None else np.array(
-            numbers_of(call.arguments[place]))
+            numbers_of(call.arguments[index]))
         off = mask and find_difference(got, want, mask)
         if off:
-            return f"argument {names[place]} behind the call: {off}"
+            return f"argument {names[index]} behind the call: {off}"
     return None
 
 
@@ -99,17 +99,17 @@ def judge_form(context, drawn, form, statements, calls, log=None):
         if form != "interpret":
             program = model.compile()
         signature = Signature(model)
-        for number, call in enumerate(calls):
+        for index, call in enumerate(calls):
             arrays = signature.arrays(call.arguments, len(model.inputs))
             try:
                 outputs = (program.run(arrays) if program
                            else model.interpret(arrays))
             except Refused as error:
                 kind = "wrong" if error.status == "INTERNAL" else "refused run"
-                return {"form": form, "kind": kind, "words": f"call {number}: {error}"}
+                return {"form": form, "kind": kind, "words": f"call {index}: {error}"}
             off = compare(call, signature, outputs, names)
             if off:
-                return {"form": form, "kind": "wrong", "words": f"call {number}: {off}"}
+                return {"form": form, "kind": "wrong", "words": f"call {index}: {off}"}
     except Refused as error:
         kind = "wrong" if error.status == "INTERNAL" else "refused"
         return {"form": form, "kind": kind, "words": str(error)}
@@ -133,7 +133,7 @@ def expect_other_form(drawn, calls):
     for call, (results, changed) in zip(calls, run_calls(
             module, [c.arguments for c in calls])):
         others.append(dataclasses.replace(
-            call, wanted=results, changed={place: (changed[place], mask) for place, (_, mask)
+            call, wanted=results, changed={index: (changed[index], mask) for index, (_, mask)
                                            in call.changed.items()}))
     return others
 
@@ -162,16 +162,16 @@ def strides_of(results):
 
 def compare_captured(call, got, want, arguments):
     """`got` and `want`: of one call the results of the compiled program and of eager."""
-    for place, (result, expected, mask) in enumerate(zip(got, call.wanted, call.masks)):
+    for index, (result, expected, mask) in enumerate(zip(got, call.wanted, call.masks)):
         off = mask and find_difference(np.array(numbers_of(result)), expected, mask)
         if off:
-            return f"result {place}: {off}"
+            return f"result {index}: {off}"
     if strides_of(got) != strides_of(want):
         return f"strides or types are {strides_of(got)}, not {strides_of(want)}"
-    for place, (expected, mask) in call.changed.items():
-        off = mask and find_difference(np.array(numbers_of(arguments[place])), expected, mask)
+    for index, (expected, mask) in call.changed.items():
+        off = mask and find_difference(np.array(numbers_of(arguments[index])), expected, mask)
         if off:
-            return f"argument {place} behind the call: {off}"
+            return f"argument {index} behind the call: {off}"
     return None
 
 
@@ -180,7 +180,7 @@ def compare_compiled(drawn, backend, is_dynamic):
     torch._dynamo.reset()
     eager = copy.deepcopy(drawn.module)
     program = torch.compile(copy.deepcopy(drawn.module), backend=backend, dynamic=is_dynamic)
-    for number, call in enumerate(drawn.calls):
+    for index, call in enumerate(drawn.calls):
         arguments, others = copy.deepcopy(call.arguments), copy.deepcopy(call.arguments)
         memory = [a.view(a.shape) if isinstance(a, torch.Tensor) else a for a in arguments]
         with torch.no_grad():
@@ -189,10 +189,10 @@ def compare_compiled(drawn, backend, is_dynamic):
                 got = list_of(program(*arguments))
             except Exception as error:
                 words = (str(error).strip().splitlines() or ["?"])[0]
-                return f"call {number}: {type(error).__name__}: {words}"
+                return f"call {index}: {type(error).__name__}: {words}"
         off = compare_captured(call, got, want, memory)
         if off:
-            return f"call {number}: {off}"
+            return f"call {index}: {off}"
     return None
 
 

@@ -410,17 +410,17 @@ def draw_model(seed):
             except Exception:
                 raise NoProgram("not steady") from None
     result = []
-    for number, arguments in enumerate(calls):
-        results = [[v[number][0][i] for v in variants] for i in range(
-            len(wanted[number][0]))]
+    for index, arguments in enumerate(calls):
+        results = [[v[index][0][i] for v in variants] for i in range(
+            len(wanted[index][0]))]
         masks = [loosen(judge_mask(r if len(r) > 1 else [r[0], r[0]]), r) for r in results]
         changed = {}
-        for place, before in enumerate(arguments):
-            after = [v[number][1][place] for v in variants]
+        for index, before in enumerate(arguments):
+            after = [v[index][1][index] for v in variants]
             if isinstance(before, torch.Tensor):
-                changed[place] = (after[0], judge_mask(after if len(after) > 1 else
+                changed[index] = (after[0], judge_mask(after if len(after) > 1 else
                                                        [after[0], after[0]]))
-        result.append(Call(arguments, wanted[number][0], masks, changed))
+        result.append(Call(arguments, wanted[index][0], masks, changed))
     statements = statements_of(program, is_open, draw) if form == "scripted" else []
     return Drawn(seed, program, text, archive, module, result, form, statements)
 

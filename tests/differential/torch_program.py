@@ -104,8 +104,8 @@ class Program:
             return torch.randint(-4, 5, shape, generator=self.torch).to(kind)
         values = torch.randn(shape, generator=self.torch, dtype=torch.float64)
         if self.chance(0.08) and values.numel():
-            place = self.random.randrange(values.numel())
-            values.view(-1)[place] = self.choice((math.nan, math.inf, -math.inf, -0.0))
+            position = self.random.randrange(values.numel())
+            values.view(-1)[position] = self.choice((math.nan, math.inf, -math.inf, -0.0))
         return values.to(kind)
 
     def with_ends(self, values):

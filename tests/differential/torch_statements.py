@@ -261,12 +261,12 @@ def write_method(p):
 @row(4)
 def write_index(p):
     x = p.tensor(lambda v: v.dim() > 0)
-    place = index_text(p, x)
-    if "None" in place:
+    position = index_text(p, x)
+    if "None" in position:
         raise Rejected
     other = p.scalar() if p.chance(0.6) else p.tensor()
     sign = p.choice(("=", "=", "=", "+=", "*=", "-="))
-    p.line(f"{x}[{place}] {sign} {other}", "write index", p.has_ints or sign == "=")
+    p.line(f"{x}[{position}] {sign} {other}", "write index", p.has_ints or sign == "=")
 
 
 @row(2)
@@ -333,8 +333,8 @@ def advanced_write(p):
     if kind == 0:
         p.line(f"{x}[{x} > {p.between(-2, 2)}] = {p.scalar()}", "write by mask")
     elif kind == 1:
-        places = p.random.sample(range(extent), min(extent, 2))
-        p.line(f"{x}[torch.tensor({places})] = {p.scalar()}", "write by list")
+        positions = p.random.sample(range(extent), min(extent, 2))
+        p.line(f"{x}[torch.tensor({positions})] = {p.scalar()}", "write by list")
     elif kind == 2:
         p.line(f"{x}.index_fill_(0, {positive_indices(p, extent, 2)}, {p.number()})",
                "write by list")
@@ -543,18 +543,18 @@ def use_list(p):
     name = p.pick(kind)
     value = p.value(name)
     item = p.tensor() if kind == TENSORS else p.number()
-    place = p.between(-len(value), len(value) - 1)
+    position = p.between(-len(value), len(value) - 1)
     if p.chance(0.5):
-        texts = [f"{name}.append({item})", f"{name}[{place}] = {item}",
-                 f"{name}.insert({place}, {item})", f"{name}.reverse()",
+        texts = [f"{name}.append({item})", f"{name}[{position}] = {item}",
+                 f"{name}.insert({position}, {item})", f"{name}.reverse()",
                  f"{name} += [{item}]", f"{name}.extend([{item}])"]
         if kind == INTS:
-            texts += [f"{name}.sort()", f"{name}[{place}] += 2"]
+            texts += [f"{name}.sort()", f"{name}[{position}] += 2"]
         if len(value) > 1:
             texts += [f"{name}.pop()", f"{name}.pop(0)", f"del {name}[0]"]
         p.line(p.choice(texts), "change list")
         return
-    texts = [f"{name}[{place}]", f"len({name})"]
+    texts = [f"{name}[{position}]", f"len({name})"]
     if kind == TENSORS:
         texts += [f"torch.cat({name}, 0)", f"torch.stack({name})", f"{name}[-1] + {item}"]
     else:

@@ -115,9 +115,9 @@ def golden_texts():
         cases = re.split(r"^# ---- (\w+) ----\n", path.read_text(), flags=re.M)
         for name, text in zip(cases[1::2], cases[2::2]):
             parts = re.split(r"^(?=module )", text, flags=re.M)
-            for number, part in enumerate(parts[1:]):
+            for index, part in enumerate(parts[1:]):
                 lines = [line for line in part.splitlines() if not line.startswith("#")]
-                yield (f"{path.stem}_{name}_{number}.ig",
+                yield (f"{path.stem}_{name}_{index}.ig",
                        ("\n".join(lines) + "\n").encode())
 
 

@@ -30,7 +30,7 @@ static ig_shared *find_shared(void *user, int64_t index) {
     return NULL;
 }
 
-static int64_t number_object(void *user, const ig_interp_object *object) {
+static int64_t object_id(void *user, const ig_interp_object *object) {
     (void)user;
     (void)object;
     return 3;
@@ -59,7 +59,7 @@ static size_t walk_value(const ig_interp_value *value) {
 }
 
 static void write_again(ig_wire *wire, const ig_interp_value *value, size_t sum) {
-    ig_wire_names names = { .number = number_object };
+    ig_wire_names names = { .id_of = object_id };
     ig_wire_finder finder = { .object = find_object, .shared = find_shared };
     ig_interp_value again;
     ig_wire_begin(wire);
@@ -128,7 +128,7 @@ size_t ig_fuzz_seed(size_t i, uint8_t *bytes, size_t room) {
         return 0;
     }
     ig_wire wire = { .file = ig_wire_open() };
-    ig_wire_names names = { .number = number_object };
+    ig_wire_names names = { .id_of = object_id };
     ig_interp_value all = { .kind = nests[i % 3], .as.list = { items, count } };
     expect(wire.file >= 0);
     ig_wire_begin(&wire);

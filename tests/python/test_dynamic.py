@@ -149,18 +149,18 @@ class Collections(Folder):
         loader, _, weight = self.batches(f"lmdb://{self.folder}/c.mdb?sync=no", [[1, 2, 3, 4], [1, 2, 5, 6], [3, 4]],
                                          eviction_config={"evict_rows": 2})
         of = {}
-        for number, kjt in enumerate(loader):
+        for index, kjt in enumerate(loader):
             rows = kjt.values().tolist()
-            if number == 0:
+            if index == 0:
                 self.assertTrue((weight == 2).all())
                 for id, row in zip([1, 2, 3, 4], rows):
                     weight[row] = of[id] = id * 10.0
-            elif number == 1:
+            elif index == 1:
                 self.assertTrue((weight[rows[0]] == 10).all() and (weight[rows[1]] == 20).all())
                 self.assertTrue((weight[rows[2:]] == 2).all())  # new ones begin anew
             else:
                 self.assertTrue((weight[rows[0]] == 30).all() and (weight[rows[1]] == 40).all())
-        self.assertEqual(number, 2)
+        self.assertEqual(index, 2)
 
     def test_ids_that_no_store_has_leave_the_models_rows(self):
         model = Model(8, lambda w: None)

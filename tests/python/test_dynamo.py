@@ -263,10 +263,10 @@ print(len(os.listdir(os.environ["INGOT_CACHE_DIR"] + "/models")))
         with torch.no_grad(), self.assertLogs("ingot", "WARNING") as logs:
             for function in (first, second, first):
                 torch.compile(function, backend="ingot")(torch.eye(3))
-        places = [line for line in logs.output if "test_dynamo.py" in line and "eigh" in line]
-        self.assertEqual(len(places), 2)
-        self.assertIn("in first", places[0])
-        self.assertIn("in second", places[1])
+        lines = [line for line in logs.output if "test_dynamo.py" in line and "eigh" in line]
+        self.assertEqual(len(lines), 2)
+        self.assertIn("in first", lines[0])
+        self.assertIn("in second", lines[1])
 
 
 if __name__ == "__main__":

@@ -144,11 +144,11 @@ class Compiled(unittest.TestCase):
         """Within 1e-3 of eager; where random weights let values grow until eager's own
         rounding is more than that, within four times its distance from exact values:
         sums of thousands of products in another order."""
-        for place, (g, w) in enumerate(zip(got, want)):
+        for index, (g, w) in enumerate(zip(got, want)):
             try:
                 torch.testing.assert_close(g, w, rtol=1e-3, atol=1e-3)
             except AssertionError:
-                e = exact()[place]
+                e = exact()[index]
                 off, own = (g - e).abs().max(), (w - e).abs().max()
                 self.assertLessEqual(off.item(), 4 * own.item())
 

@@ -48,12 +48,12 @@ class Sessions(unittest.TestCase):
         np.testing.assert_array_equal(binding.copy_outputs_to_cpu()[0], self.x * 2)
 
     def test_outputs_in_the_callers_memory(self):
-        binding, place = self.session.io_binding(), np.zeros((2, 3), "f4")
+        binding, position = self.session.io_binding(), np.zeros((2, 3), "f4")
         binding.bind_input("x", "cpu", 0, np.float32, self.x.shape, self.x.ctypes.data)
         binding.bind_cpu_input("y", self.x)
-        binding.bind_output("sum", "cpu", 0, np.float32, place.shape, place.ctypes.data)
+        binding.bind_output("sum", "cpu", 0, np.float32, position.shape, position.ctypes.data)
         self.session.run_with_iobinding(binding)
-        np.testing.assert_array_equal(place, self.x * 2)
+        np.testing.assert_array_equal(position, self.x * 2)
         value = ort.OrtValue.ortvalue_from_shape_and_type([2, 3], np.float32)
         binding.bind_ortvalue_output("sum", value)
         self.session.run_with_iobinding(binding)

@@ -30,8 +30,8 @@ def make_keys():
 
 def runs(what, words):
     """The words of a command line, with the places of this test, serve until SIGTERM."""
-    places = {"/var/lib/ingot/models": TMP / "models", "/models": TMP / "models"}
-    words = [str(places.get(w, w)) for w in words]
+    folders = {"/var/lib/ingot/models": TMP / "models", "/models": TMP / "models"}
+    words = [str(folders.get(w, w)) for w in words]
     words = [str(TMP / "keys" / pathlib.Path(w).name) if w.startswith(("/etc/ingot/", "/keys/"))
              else w for w in words]
     check(what + " runs ingot serve", words[:2] == ["/usr/bin/ingot", "serve"], words)

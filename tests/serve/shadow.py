@@ -66,16 +66,16 @@ def refuses_nonsense():
 
 
 def writes_calls():
-    place = TMP / "captured"
+    folder = TMP / "captured"
     server = Server(TMP / "shadows" / "same" / "1" / "model.ingot", "--name", "m", "--loops", "1",
-                    "--capture", place, "--capture-every", "4", "--quiet")
+                    "--capture", folder, "--capture-every", "4", "--quiet")
     for i in range(40):
         server.infer("m", [[i, -i, 1, 2]])
     check("a good end of a server that writes", server.stop() == 0)
-    calls = list(place.glob("*/call_*/outputs.json"))
+    calls = list(folder.glob("*/call_*/outputs.json"))
     check("of four runs one is written", 10 <= len(calls) <= 14, len(calls))
-    check("for its user alone", place.stat().st_mode & 0o77 == 0)
-    done = subprocess.run([BUILD / "ingot", "replay", place, "--trust-code", "--json"],
+    check("for its user alone", folder.stat().st_mode & 0o77 == 0)
+    done = subprocess.run([BUILD / "ingot", "replay", folder, "--trust-code", "--json"],
                           capture_output=True, text=True, check=False)
     check("and replayed", done.returncode == 0 and json.loads(done.stdout),
           (done.returncode, done.stdout[-300:], done.stderr))

@@ -236,9 +236,9 @@ def refuses(server, model):
     client.load()
     check("an input map", values(client.run([[1] * 4], input_map_per_backend=[
         pb.InputMap(input_value_indices=[0])] * 2).result_per_backend[0]) == [1] * 4)
-    for places in ([1], [-1], [0, 0], []):
-        check(f"an input map of {places}", all(errors(client.run(
-            [[1] * 4], input_map_per_backend=[pb.InputMap(input_value_indices=places)] * 2))))
+    for positions in ([1], [-1], [0, 0], []):
+        check(f"an input map of {positions}", all(errors(client.run(
+            [[1] * 4], input_map_per_backend=[pb.InputMap(input_value_indices=positions)] * 2))))
     odd = client.request([[1] * 4])
     odd.inputs[0].tensor.shape[0] = -1
     check("a negative extent", all(errors(client.call("Run", odd, pb.RunReply))))

@@ -39,7 +39,7 @@ loop *loop_open(size_t index, const limits *max, mailbox *box, const key_ring *r
     if (!of) {
         return NULL;
     }
-    of->lane = (lane){ .number = index,
+    of->lane = (lane){ .index = index,
                        .limits = max,
                        .box = box,
                        .ring = ring,

@@ -355,17 +355,17 @@ bool settings_read(int argc, char **argv, serve_settings *out, int *out_exit) {
             set_text(out, which, optarg);
         }
     }
-    out->models.places = (const char *const *)argv + optind;
-    out->models.place_count = (size_t)(argc - optind);
+    out->models.paths = (const char *const *)argv + optind;
+    out->models.path_count = (size_t)(argc - optind);
     if (out->is_worker) {
         out->loops = 1; /* the machine is for the measured work */
         return true;
     }
-    if (out->models.place_count == 0) {
+    if (out->models.path_count == 0) {
         fputs("error: ingot serve: no folder and no model\n  try: ingot serve --help\n",
               stderr);
     }
-    return out->models.place_count != 0;
+    return out->models.path_count != 0;
 }
 
 void settings_free(serve_settings *of) {

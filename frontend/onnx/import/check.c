@@ -339,7 +339,7 @@ static void check_nodes(const site *at, Onnx__NodeProto *const *nodes, size_t co
                                  .graph = at->graph,
                                  .node = nodes[i]->name,
                                  .op = nodes[i]->op_type,
-                                 .number = (uint32_t)i + 1 };
+                                 .node_id = (uint32_t)i + 1 };
         if (!nodes[i]->op_type || !nodes[i]->op_type[0]) {
             FLAW(&s, "names no operator");
             continue;

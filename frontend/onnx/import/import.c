@@ -471,7 +471,7 @@ static void note_nodes(ig_onnx_import *import, const Onnx__GraphProto *graph) {
                 .graph = at == graph ? NULL : at->name,
                 .node = node->name,
                 .op = node->op_type,
-                .number = (uint32_t)i + 1,
+                .node_id = (uint32_t)i + 1,
             };
             (void)ig_module_location(import->module, &where);
             for (size_t k = 0; k < node->n_attribute; k++) {

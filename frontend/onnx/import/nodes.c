@@ -8,7 +8,7 @@ enum { POLL_NODES = 1024, NAMES_LIMIT = 65535 };
 
 static void define_outputs(const ig_onnx_node *node, bool is_good) {
     ig_onnx_name what = { .node = node->proto,
-                          .index = node->where.number - 1,
+                          .index = node->where.node_id - 1,
                           .ranks_differ = node->ranks_differ };
     for (size_t i = 0; i < node->proto->n_output; i++) {
         const char *name = node->proto->output[i];
@@ -150,7 +150,7 @@ static const char *explain_at_node(void *user, const char *what) {
     ig_writer text;
     ig_writer_init(&text, node->import->arena);
     ig_put(&text, "%s",
-           ig_onnx_node_label(node->import, node->proto, node->where.number - 1));
+           ig_onnx_node_label(node->import, node->proto, node->where.node_id - 1));
     for (uint32_t i = 0; i < node->input_count && i < NAMES; i++) {
         ig_put(&text, "%s '%s'", i ? "," : " of", node->proto->input[i]);
     }

@@ -61,12 +61,12 @@ static ig_value *make_empty_text(const ig_onnx_node *node) {
 }
 
 /* i64, of the shape of `texts`: first, first + 1 … */
-static ig_value *number_places(ig_expr *e, const ig_value *texts, ig_dim first) {
+static ig_value *index_positions(ig_expr *e, const ig_value *texts, ig_dim first) {
     const ig_type *type = texts->type;
     ig_dim count = ig_dim_product(e->module, type->dims, type->rank);
-    ig_value *places = ig_build_add(e, ig_expr_iota(e, IG_DT_i64, count),
-                                    ig_expr_dim(e, first, IG_DT_i64));
-    return ig_expr_reshape(e, places, type->rank, type->dims);
+    ig_value *positions = ig_build_add(e, ig_expr_iota(e, IG_DT_i64, count),
+                                       ig_expr_dim(e, first, IG_DT_i64));
+    return ig_expr_reshape(e, positions, type->rank, type->dims);
 }
 
 /* The vector of all strings; the inputs become their places. */
@@ -87,7 +87,7 @@ static ig_value *pool_inputs(ig_onnx_node *node) {
             return ig_expr_fail(e, IG_INVALID, "mixes strings with numbers");
         }
         parts[count++] = ig_expr_flatten(e, texts);
-        node->inputs[i] = number_places(e, texts, first);
+        node->inputs[i] = index_positions(e, texts, first);
         first =
             ig_dim_add(e->module, first,
                        ig_dim_product(e->module, texts->type->dims, texts->type->rank));

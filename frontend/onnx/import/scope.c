@@ -134,7 +134,7 @@ ig_location ig_onnx_where(const ig_onnx_scope *scope, const Onnx__NodeProto *nod
         .node = node->name && node->name[0] ? node->name : NULL,
         .op = node->op_type,
         .scope = module_of(scope, node),
-        .number = (uint32_t)index + 1,
+        .node_id = (uint32_t)index + 1,
     };
 }
 

@@ -44,7 +44,7 @@ typedef struct item {
     const uint8_t *start;   /* its tag */
     const uint8_t *payload; /* after tag and length */
     const uint8_t *end;
-    uint32_t number, wire_type;
+    uint32_t id, wire_type;
     const ProtobufCFieldDescriptor *field; /* NULL: not in our schema */
 } item;
 
@@ -116,7 +116,7 @@ static ig_status read_tag(walk *w, const uint8_t *at, const uint8_t *end, item *
     }
     out->start = at;
     out->payload = next;
-    out->number = (uint32_t)(tag >> 3);
+    out->id = (uint32_t)(tag >> 3);
     out->wire_type = (uint32_t)(tag & 7);
     return IG_OK;
 }
@@ -169,7 +169,7 @@ static ig_status read_extent(walk *w, const uint8_t *end, item *out) {
 /* Fields that are checked for their extent only, and left out of the skeleton. */
 static const struct {
     const ProtobufCMessageDescriptor *type;
-    uint32_t number;
+    uint32_t id;
 } skipped[] = {
     { &onnx__model_proto__descriptor, 6 },         /* doc_string */
     { &onnx__model_proto__descriptor, 14 },        /* metadata_props */
@@ -193,7 +193,7 @@ static const struct {
 
 static bool is_skipped(const ProtobufCMessageDescriptor *type, uint32_t id) {
     for (size_t i = 0; i < IG_COUNT_OF(skipped); i++) {
-        if (skipped[i].type == type && skipped[i].number == id) {
+        if (skipped[i].type == type && skipped[i].id == id) {
             return true;
         }
     }
@@ -361,7 +361,7 @@ static ig_status enter_child(walk *w, frame *f, const item *it) {
                              "a message that may be given once is given twice");
     }
     count_memory(w, it);
-    uint64_t tag = (uint64_t)it->number << 3 | WIRE_BYTES;
+    uint64_t tag = (uint64_t)it->id << 3 | WIRE_BYTES;
     for (; tag >= 0x80; tag >>= 7) {
         ig_put_char(&w->out, (char)(tag | 0x80));
     }
@@ -374,7 +374,7 @@ static ig_status enter_child(walk *w, frame *f, const item *it) {
 static void note_payload(walk *w, const item *it) {
     ig_onnx_chunk chunk = { .data = it->payload,
                             .size = (size_t)(it->end - it->payload),
-                            .field = (uint16_t)it->number,
+                            .field = (uint16_t)it->id,
                             .is_packed = it->wire_type == WIRE_BYTES };
     IG_PUSH(w->arena, &w->wire->chunks, chunk);
 }
@@ -387,9 +387,9 @@ static ig_status take_field(walk *w, frame *f, item *it) {
         return report_broken(w, it->start, IG_INVALID,
                              "the field has the wrong wire type");
     }
-    if (is_payload(f->type, it->number)) {
+    if (is_payload(f->type, it->id)) {
         note_payload(w, it);
-    } else if (is_skipped(f->type, it->number)) {
+    } else if (is_skipped(f->type, it->id)) {
         return IG_OK;
     } else if (field->type == PROTOBUF_C_TYPE_MESSAGE) {
         return enter_child(w, f, it);
@@ -413,7 +413,7 @@ static ig_status walk_field(walk *w, const uint8_t **at) {
     f->field = f->type->n_fields;
     item it = { 0 };
     IG_TRY(read_tag(w, *at, f->end, &it));
-    it.field = protobuf_c_message_descriptor_get_field(f->type, it.number);
+    it.field = protobuf_c_message_descriptor_get_field(f->type, it.id);
     if (it.field) {
         f->field = (uint32_t)(it.field - f->type->fields);
     }

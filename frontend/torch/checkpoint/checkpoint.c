@@ -156,10 +156,10 @@ static ig_checkpoint_chunk *find_chunk(const ig_checkpoint_tensor *tensor,
 }
 
 /* The position of a chunk: file, first byte, bytes. */
-static bool read_span(const ig_py *place, ig_checkpoint_chunk *out) {
-    const ig_py *file = ig_py_get(place, "relative_path"),
-                *offset = ig_py_get(place, "offset"),
-                *size = ig_py_get(place, "length");
+static bool read_span(const ig_py *position, ig_checkpoint_chunk *out) {
+    const ig_py *file = ig_py_get(position, "relative_path"),
+                *offset = ig_py_get(position, "offset"),
+                *size = ig_py_get(position, "length");
     if (!file || file->kind != IG_PY_STR || !offset || offset->kind != IG_PY_INT ||
         !size || size->kind != IG_PY_INT || offset->as.i < 0 || size->as.i < 0) {
         return false;
@@ -170,9 +170,9 @@ static bool read_span(const ig_py *place, ig_checkpoint_chunk *out) {
     return true;
 }
 
-static ig_status read_place(ig_checkpoint *c, const ig_map *names,
-                            const ig_map *objects, const ig_py *index,
-                            const ig_py *place) {
+static ig_status read_position(ig_checkpoint *c, const ig_map *names,
+                               const ig_map *objects, const ig_py *index,
+                               const ig_py *position) {
     const ig_py *name = ig_py_get(index, "fqn");
     bool is_named = name && name->kind == IG_PY_STR;
     const ig_checkpoint_tensor *tensor = is_named ? ig_map_get(names, name->as.text)
@@ -180,20 +180,20 @@ static ig_status read_place(ig_checkpoint *c, const ig_map *names,
     ig_checkpoint_object *object = is_named ? ig_map_get(objects, name->as.text) : NULL;
     if (tensor) {
         ig_checkpoint_chunk *chunk = find_chunk(tensor, ig_py_get(index, "offset"));
-        return chunk && read_span(place, chunk)
+        return chunk && read_span(position, chunk)
                    ? IG_OK
                    : refuse_tensor(c, tensor->name, "has a chunk without a position");
     }
-    return !object || read_span(place, &object->chunk)
+    return !object || read_span(position, &object->chunk)
                ? IG_OK
                : refuse_tensor(c, object->name, "lies nowhere");
 }
 
 static ig_status read_all(ig_checkpoint *c, const ig_py *root) {
     const ig_py *tensors = ig_py_get(root, "state_dict_metadata");
-    const ig_py *places = ig_py_get(root, "storage_data");
-    if (!tensors || tensors->kind != IG_PY_DICT || !places ||
-        places->kind != IG_PY_DICT) {
+    const ig_py *entries = ig_py_get(root, "storage_data");
+    if (!tensors || tensors->kind != IG_PY_DICT || !entries ||
+        entries->kind != IG_PY_DICT) {
         return FAIL(c, IG_INVALID,
                     "it is not the metadata of a torch.distributed checkpoint");
     }
@@ -213,9 +213,9 @@ static ig_status read_all(ig_checkpoint *c, const ig_py *root) {
     for (size_t i = c->objects.count; i-- > 0;) {
         ig_map_set(&objects, c->objects.items[i].name, &c->objects.items[i]);
     }
-    for (size_t i = 0; i < places->as.dict.count; i++) {
-        IG_TRY(read_place(c, &names, &objects, places->as.dict.keys[i],
-                          places->as.dict.values[i]));
+    for (size_t i = 0; i < entries->as.dict.count; i++) {
+        IG_TRY(read_position(c, &names, &objects, entries->as.dict.keys[i],
+                             entries->as.dict.values[i]));
     }
     return IG_OK;
 }
@@ -295,11 +295,11 @@ static void place_rows(const ig_checkpoint_tensor *tensor,
         return;
     }
     for (int64_t done = 0; done < count; done += run) {
-        int64_t place = 0;
+        int64_t position = 0;
         for (uint32_t i = 0; i < tensor->rank; i++) {
-            place = place * tensor->extents[i] + chunk->begin[i] + at[i];
+            position = position * tensor->extents[i] + chunk->begin[i] + at[i];
         }
-        memcpy(to + (size_t)place * width, from, (size_t)run * width);
+        memcpy(to + (size_t)position * width, from, (size_t)run * width);
         from += (size_t)run * width;
         for (uint32_t i = last; i > 0 && ++at[i - 1] == chunk->extents[i - 1]; i--) {
             at[i - 1] = 0;

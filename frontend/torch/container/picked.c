@@ -149,16 +149,16 @@ static ig_status put_picked(ig_ts_call *call, ig_value *is_it, const ig_ts_value
 
 /* The place that `index` names among `count`, from the front; an error of the run where
  * there is none. */
-static ig_value *place_of(ig_ts_call *call, ig_value *index, size_t count) {
-    ig_value *places = ig_expr_iota(call->e, IG_DT_i64, ig_dim_of((int64_t)count));
-    return ig_expr_gather(call->e, places, index, 0, IG_NEGATIVE_wrap);
+static ig_value *position_of(ig_ts_call *call, ig_value *index, size_t count) {
+    ig_value *positions = ig_expr_iota(call->e, IG_DT_i64, ig_dim_of((int64_t)count));
+    return ig_expr_gather(call->e, positions, index, 0, IG_NEGATIVE_wrap);
 }
 
 ig_status ig_ts_put_item(ig_ts_call *call, ig_ts_list *list, const ig_ts_value *index,
                          const ig_ts_value *value) {
     ig_value *at = NULL;
     IG_TRY(ig_ts_number_read(call->eval, index, &at));
-    at = place_of(call, at, list->count);
+    at = position_of(call, at, list->count);
     IG_TRY(call->e->status);
     for (size_t i = 0; i < list->count; i++) {
         ig_ts_value item;

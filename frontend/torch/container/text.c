@@ -92,8 +92,8 @@ static void write_float(ig_writer *w, double f) {
     } while ((!ig_str_to_f64(ig_str_of(text), &back) || back != f) && ++digits < 17);
     int exponent = (int)strtol(strchr(text, 'e') + 1, NULL, 10);
     if (exponent >= -4 && exponent < 16) {
-        int places = digits > exponent ? digits - exponent : 1;
-        snprintf(text, sizeof(text), "%.*f", places, f);
+        int decimals = digits > exponent ? digits - exponent : 1;
+        snprintf(text, sizeof(text), "%.*f", decimals, f);
     }
     put_text(w, text);
 }

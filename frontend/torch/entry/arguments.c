@@ -298,12 +298,12 @@ static ig_status read_tree(reading *r, ig_ts_value *out) {
 /* ---- which tree a parameter has ---- */
 
 static const char *given_tree(const ig_ts_entry *entry, const char *name,
-                              size_t place) {
+                              size_t position) {
     const ig_torchscript_options *options = entry->options;
     for (size_t i = 0; options && i < options->argument_count; i++) {
         int64_t at;
         bool is_place = ig_str_to_i64(ig_str_of(options->arguments[i].name), &at) &&
-                        at == (int64_t)place;
+                        at == (int64_t)position;
         if (is_place || strcmp(options->arguments[i].name, name) == 0) {
             return options->arguments[i].tree;
         }
@@ -311,15 +311,15 @@ static const char *given_tree(const ig_ts_entry *entry, const char *name,
     return NULL;
 }
 
-static bool traced_tree(const ig_ts_entry *entry, const char *name, size_t place,
+static bool traced_tree(const ig_ts_entry *entry, const char *name, size_t position,
                         ig_node_list *out) {
     const ig_py *traced = entry->program->traced;
     const ig_py *inputs = traced ? ig_py_get(traced, entry->name) : NULL;
     bool is_there = inputs &&
                     (inputs->kind == IG_PY_LIST || inputs->kind == IG_PY_TUPLE) &&
-                    place < inputs->as.list.count;
+                    position < inputs->as.list.count;
     return is_there &&
-           ig_ts_traced_tree(entry->eval, name, inputs->as.list.items[place], out);
+           ig_ts_traced_tree(entry->eval, name, inputs->as.list.items[position], out);
 }
 
 static void note_missing(const ig_param *param, ig_writer *out) {
@@ -458,9 +458,9 @@ static ig_status check_names(const ig_ts_entry *entry) {
     const ig_function *method = entry->method;
     for (size_t i = 0; entry->options && i < entry->options->argument_count; i++) {
         const char *name = entry->options->arguments[i].name;
-        int64_t place;
-        bool is_known = ig_str_to_i64(ig_str_of(name), &place) && place >= 0 &&
-                        (uint64_t)place + 1 < method->param_count;
+        int64_t position;
+        bool is_known = ig_str_to_i64(ig_str_of(name), &position) && position >= 0 &&
+                        (uint64_t)position + 1 < method->param_count;
         for (size_t k = 1; k < method->param_count; k++) {
             is_known = is_known || strcmp(method->params[k].name, name) == 0;
         }

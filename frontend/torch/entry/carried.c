@@ -31,10 +31,10 @@ static bool fits_parameter(char *out, size_t room, const char *text) {
     return (size_t)snprintf(out, room, "%s", text) < room;
 }
 
-bool ig_ts_carried_note(ig_ts_entry *entry, const ig_ts_place *place,
+bool ig_ts_carried_note(ig_ts_entry *entry, const ig_ts_slot *slot,
                         const ig_ts_value *before, const ig_ts_value *after) {
     ig_ts_carried_list *list = entry->carried;
-    bool is_tensor = place->item < 0 && before->kind == IG_TS_NONE &&
+    bool is_tensor = slot->item < 0 && before->kind == IG_TS_NONE &&
                      after->kind == IG_TS_TENSOR && !after->as.tensor->quant;
     if (!is_tensor && !(is_number(before) && before->kind == after->kind)) {
         return false;
@@ -44,10 +44,10 @@ bool ig_ts_carried_note(ig_ts_entry *entry, const ig_ts_place *place,
             return false; /* one is chosen by an `if`; more would be chosen apart */
         }
     }
-    ig_ts_carried note = { .kind = (ig_ts_kind)after->kind, .item = place->item };
+    ig_ts_carried note = { .kind = (ig_ts_kind)after->kind, .item = slot->item };
     if (list->count == IG_COUNT_OF(list->items) ||
-        !fits_parameter(note.path, sizeof note.path, place->path) ||
-        !fits_parameter(note.name, sizeof note.name, place->name)) {
+        !fits_parameter(note.path, sizeof note.path, slot->path) ||
+        !fits_parameter(note.name, sizeof note.name, slot->name)) {
         return false;
     }
     if (is_tensor) {
@@ -66,18 +66,17 @@ bool ig_ts_carried_note(ig_ts_entry *entry, const ig_ts_place *place,
     return true;
 }
 
-bool ig_ts_carried_note_extents(ig_ts_entry *entry, const ig_ts_place *place,
+bool ig_ts_carried_note_extents(ig_ts_entry *entry, const ig_ts_slot *slot,
                                 const ig_type *before, const ig_type *after) {
     const ig_module *module = entry->eval->module;
     ig_ts_carried_list *list = entry->carried;
-    ig_ts_carried note = { .kind = IG_TS_TENSOR,
-                           .item = place->item,
-                           .rank = before->rank,
-                           .is_there = true };
-    if (list->count == IG_COUNT_OF(list->items) || place->item >= 0 ||
+    ig_ts_carried note = {
+        .kind = IG_TS_TENSOR, .item = slot->item, .rank = before->rank, .is_there = true
+    };
+    if (list->count == IG_COUNT_OF(list->items) || slot->item >= 0 ||
         before->rank > IG_COUNT_OF(note.dims) || before->rank != after->rank ||
-        !fits_parameter(note.path, sizeof note.path, place->path) ||
-        !fits_parameter(note.name, sizeof note.name, place->name)) {
+        !fits_parameter(note.path, sizeof note.path, slot->path) ||
+        !fits_parameter(note.name, sizeof note.name, slot->name)) {
         return false;
     }
     for (uint32_t d = 0; d < before->rank; d++) {
@@ -103,13 +102,13 @@ void ig_ts_carried_note_buffer(ig_ts_entry *entry, const ig_ts_storage *storage)
     }
 }
 
-bool ig_ts_carried_has(const ig_ts_entry *entry, const ig_ts_place *place) {
+bool ig_ts_carried_has(const ig_ts_entry *entry, const ig_ts_slot *slot) {
     assert(entry->known <= entry->carried->count &&
            "earlier evaluations found a part of the list");
     for (uint32_t i = 0; i < entry->known; i++) {
         const ig_ts_carried *item = &entry->carried->items[i];
-        if (strcmp(item->path, place->path) == 0 &&
-            strcmp(item->name, place->name) == 0 && item->item == place->item) {
+        if (strcmp(item->path, slot->path) == 0 &&
+            strcmp(item->name, slot->name) == 0 && item->item == slot->item) {
             return true;
         }
     }
@@ -135,13 +134,13 @@ static ig_ts_object *object_at(ig_ts_object *root, const char *path) {
     return root;
 }
 
-ig_ts_value *ig_ts_place_get(const ig_ts_entry *entry, const ig_ts_place *place) {
-    const ig_ts_object *object = object_at(entry->eval->root, place->path);
-    ig_ts_value *held = object ? ig_ts_object_get(object, place->name) : NULL;
-    if (!held || place->item < 0) {
+ig_ts_value *ig_ts_slot_get(const ig_ts_entry *entry, const ig_ts_slot *slot) {
+    const ig_ts_object *object = object_at(entry->eval->root, slot->path);
+    ig_ts_value *held = object ? ig_ts_object_get(object, slot->name) : NULL;
+    if (!held || slot->item < 0) {
         return held;
     }
-    size_t item = (size_t)place->item;
+    size_t item = (size_t)slot->item;
     if (held->kind == IG_TS_LIST && item < held->as.list->count) {
         return &held->as.list->items[item];
     }
@@ -150,8 +149,8 @@ ig_ts_value *ig_ts_place_get(const ig_ts_entry *entry, const ig_ts_place *place)
 }
 
 static ig_ts_value *value_of(const ig_ts_entry *entry, const ig_ts_carried *item) {
-    ig_ts_place place = { item->path, item->name, item->item };
-    return ig_ts_place_get(entry, &place);
+    ig_ts_slot slot = { item->path, item->name, item->item };
+    return ig_ts_slot_get(entry, &slot);
 }
 
 /* ---- beginning ---- */

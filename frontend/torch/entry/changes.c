@@ -31,13 +31,13 @@ static void add_changed_inputs(ig_ts_entry *entry) {
 
 /* ---- messages ---- */
 
-static const char *place_text(ig_arena *arena, const ig_ts_place *place) {
-    const char *dot = place->path[0] ? "." : "";
-    return place->item < 0
-               ? ig_arena_printf(arena, "attribute '%s%s%s'", place->path, dot,
-                                 place->name)
+static const char *place_text(ig_arena *arena, const ig_ts_slot *slot) {
+    const char *dot = slot->path[0] ? "." : "";
+    return slot->item < 0
+               ? ig_arena_printf(arena, "attribute '%s%s%s'", slot->path, dot,
+                                 slot->name)
                : ig_arena_printf(arena, "item %lld of attribute '%s%s%s'",
-                                 (long long)place->item, place->path, dot, place->name);
+                                 (long long)slot->item, slot->path, dot, slot->name);
 }
 
 static const char *value_text(ig_arena *arena, const ig_ts_value *value) {
@@ -64,14 +64,14 @@ static const char *value_text(ig_arena *arena, const ig_ts_value *value) {
 }
 
 static ig_status refuse_change(const ig_ts_entry *entry, const ig_location *where,
-                               const ig_ts_place *place, const char *before,
+                               const ig_ts_slot *slot, const char *before,
                                const char *after) {
     ig_arena *arena = entry->eval->arena;
     return ig_error_hint(
         &entry->eval->context->diag, IG_UNSUPPORTED, where,
         "keep it in a tensor (a buffer) of one dtype and rank, or in a list or dict of fixed length",
         "the call changes %s from %s to %s; only tensors and numbers can outlive a call yet",
-        place_text(arena, place), before, after);
+        place_text(arena, slot), before, after);
 }
 
 /* ---- tensors that are replaced ---- */
@@ -110,14 +110,14 @@ static bool has_extents(const ig_module *module, const ig_type *a, const ig_type
 
 /* Its storage takes the content, as if it had been written to. */
 static ig_status keep_tensor(ig_ts_entry *entry, const ig_location *where,
-                             const ig_ts_place *place, const ig_ts_value *before,
+                             const ig_ts_slot *slot, const ig_ts_value *before,
                              const ig_ts_value *after) {
     ig_ts_tensor *old = before->as.tensor;
     ig_ts_tensor *new = after->as.tensor;
     ig_arena *arena = entry->eval->arena;
     if (old->dtype != new->dtype || old->step_count > 0 || old->quant != new->quant ||
         old->type->rank != new->type->rank) {
-        return refuse_change(entry, where, place, value_text(arena, before),
+        return refuse_change(entry, where, slot, value_text(arena, before),
                              value_text(arena, after));
     }
     ig_ts_kept kept = { .storage = old->storage,
@@ -126,9 +126,9 @@ static ig_status keep_tensor(ig_ts_entry *entry, const ig_location *where,
     IG_TRY(ig_ts_tensor_read(entry->eval, new, &kept.value));
     IG_TRY(ig_ts_storage_load(entry->eval, old->storage));
     if (!has_extents(entry->eval->module, kept.value->type, old->type)) {
-        return ig_ts_carried_note_extents(entry, place, old->type, kept.value->type)
+        return ig_ts_carried_note_extents(entry, slot, old->type, kept.value->type)
                    ? IG_OK
-                   : refuse_change(entry, where, place, value_text(arena, before),
+                   : refuse_change(entry, where, slot, value_text(arena, before),
                                    "one of other extents");
     }
     IG_PUSH(arena, &entry->kept, kept);
@@ -148,7 +148,7 @@ static void put_kept(ig_ts_entry *entry) {
 /* ---- containers and objects ---- */
 
 static ig_status look_at_items(ig_ts_entry *entry, const ig_location *where,
-                               ig_ts_place place, ig_ts_content before,
+                               ig_ts_slot slot, ig_ts_content before,
                                ig_ts_content after);
 
 static bool is_held(const ig_ts_value *value) {
@@ -162,19 +162,19 @@ static ig_ts_content items_of(const ig_ts_value *value) {
 }
 
 static ig_status look_at_value(ig_ts_entry *entry, const ig_location *where,
-                               const ig_ts_place *place, const ig_ts_value *before,
+                               const ig_ts_slot *slot, const ig_ts_value *before,
                                const ig_ts_value *after) {
-    if (ig_ts_is_same(before, after) || ig_ts_carried_has(entry, place) ||
-        ig_ts_carried_note(entry, place, before, after)) {
+    if (ig_ts_is_same(before, after) || ig_ts_carried_has(entry, slot) ||
+        ig_ts_carried_note(entry, slot, before, after)) {
         return IG_OK;
     }
     if (before->kind == IG_TS_TENSOR && after->kind == IG_TS_TENSOR) {
-        return keep_tensor(entry, where, place, before, after);
+        return keep_tensor(entry, where, slot, before, after);
     }
-    if (place->item < 0 && is_held(before) && before->kind == after->kind) {
-        return look_at_items(entry, where, *place, items_of(before), items_of(after));
+    if (slot->item < 0 && is_held(before) && before->kind == after->kind) {
+        return look_at_items(entry, where, *slot, items_of(before), items_of(after));
     }
-    return refuse_change(entry, where, place, value_text(entry->eval->arena, before),
+    return refuse_change(entry, where, slot, value_text(entry->eval->arena, before),
                          value_text(entry->eval->arena, after));
 }
 
@@ -186,7 +186,7 @@ static bool is_key_kept(const ig_ts_content *before, const ig_ts_content *after,
 }
 
 static ig_status look_at_items(ig_ts_entry *entry, const ig_location *where,
-                               ig_ts_place place, ig_ts_content before,
+                               ig_ts_slot slot, ig_ts_content before,
                                ig_ts_content after) {
     ig_arena *arena = entry->eval->arena;
     const char *what = before.keys || after.keys ? "a dict" : "a list";
@@ -195,16 +195,15 @@ static ig_status look_at_items(ig_ts_entry *entry, const ig_location *where,
                              ? ig_arena_printf(arena, "one that %s", after.poison->what)
                              : ig_arena_printf(arena, "one of %zu", after.count);
         return refuse_change(
-            entry, where, &place,
+            entry, where, &slot,
             ig_arena_printf(arena, "%s of %zu items", what, before.count), to);
     }
     for (size_t i = 0; i < before.count; i++) {
         if (!is_key_kept(&before, &after, i)) {
-            return refuse_change(entry, where, &place, "a dict", "one of other keys");
+            return refuse_change(entry, where, &slot, "a dict", "one of other keys");
         }
-        place.item = (int64_t)i;
-        IG_TRY(
-            look_at_value(entry, where, &place, &before.values[i], &after.values[i]));
+        slot.item = (int64_t)i;
+        IG_TRY(look_at_value(entry, where, &slot, &before.values[i], &after.values[i]));
     }
     return IG_OK;
 }
@@ -214,10 +213,10 @@ static ig_status look_at_container(ig_ts_entry *entry, const ig_ts_change *chang
                                    const char *path) {
     ig_arena *arena = entry->eval->arena;
     const char *dot = strrchr(path, '.');
-    ig_ts_place place = { .path = "", .name = path, .item = -1 };
+    ig_ts_slot slot = { .path = "", .name = path, .item = -1 };
     if (dot) {
-        place.path = ig_arena_copy(arena, path, (size_t)(dot - path));
-        place.name = dot + 1;
+        slot.path = ig_arena_copy(arena, path, (size_t)(dot - path));
+        slot.name = dot + 1;
     }
     ig_ts_content after = ig_ts_content_of(change->kind, change->holder);
     bool is_same = !after.poison && change->before.count == after.count;
@@ -228,19 +227,19 @@ static ig_status look_at_container(ig_ts_entry *entry, const ig_ts_change *chang
     if (is_same) {
         return IG_OK;
     }
-    const ig_ts_value *held = ig_ts_place_get(entry, &place);
+    const ig_ts_value *held = ig_ts_slot_get(entry, &slot);
     if (!held || !is_held(held)) {
-        return refuse_change(entry, &change->where, &place,
-                             "a container in a container", "another content");
+        return refuse_change(entry, &change->where, &slot, "a container in a container",
+                             "another content");
     }
-    return look_at_items(entry, &change->where, place, change->before, after);
+    return look_at_items(entry, &change->where, slot, change->before, after);
 }
 
 static ig_status look_at_object(ig_ts_entry *entry, const ig_ts_change *change) {
     const ig_ts_object *object = change->holder;
     for (size_t i = 0; i < object->count && i < change->before.count; i++) {
-        ig_ts_place place = { object->path, object->names[i], -1 };
-        IG_TRY(look_at_value(entry, &change->where, &place, &change->before.values[i],
+        ig_ts_slot slot = { object->path, object->names[i], -1 };
+        IG_TRY(look_at_value(entry, &change->where, &slot, &change->before.values[i],
                              &object->values[i]));
     }
     return IG_OK;

@@ -24,15 +24,15 @@ typedef struct ig_ts_leaf {
 
 /* Where a module holds a value: attribute `name` of the object at `path`, or an item of
  * the list or dict that the attribute is. */
-typedef struct ig_ts_place {
+typedef struct ig_ts_slot {
     const char *path, *name;
     int64_t item; /* -1: the attribute itself */
-} ig_ts_place;
+} ig_ts_slot;
 
 /* A value that the call replaces (carried.c). */
 typedef struct ig_ts_carried {
     char path[192], name[64];
-    int64_t item;                     /* as in ig_ts_place */
+    int64_t item;                     /* as in ig_ts_slot */
     ig_ts_kind kind;                  /* INT, FLOAT, BOOL; TENSOR: None before;
                                        * UNDEFINED: a buffer, `name` its weight, that
                                        * was taken for known */
@@ -83,16 +83,16 @@ typedef struct ig_ts_entry {
 
 /* Notes a change for the next evaluation; false: it is of no kind that can be
  * carried. */
-bool ig_ts_carried_note(ig_ts_entry *entry, const ig_ts_place *place,
+bool ig_ts_carried_note(ig_ts_entry *entry, const ig_ts_slot *slot,
                         const ig_ts_value *before, const ig_ts_value *after);
 /* The same for a tensor whose extents change. */
-bool ig_ts_carried_note_extents(ig_ts_entry *entry, const ig_ts_place *place,
+bool ig_ts_carried_note_extents(ig_ts_entry *entry, const ig_ts_slot *slot,
                                 const ig_type *before, const ig_type *after);
 /* The same for a buffer that the call changes, where its value was used at import. */
 void ig_ts_carried_note_buffer(ig_ts_entry *entry, const ig_ts_storage *storage);
-bool ig_ts_carried_has(const ig_ts_entry *entry, const ig_ts_place *place);
+bool ig_ts_carried_has(const ig_ts_entry *entry, const ig_ts_slot *slot);
 /* The value there now; NULL: nothing. */
-ig_ts_value *ig_ts_place_get(const ig_ts_entry *entry, const ig_ts_place *place);
+ig_ts_value *ig_ts_slot_get(const ig_ts_entry *entry, const ig_ts_slot *slot);
 /* Arguments for values known to be carried; the call; their values after it. */
 ig_status ig_ts_carried_begin(ig_ts_entry *entry);
 ig_status ig_ts_carried_call(ig_ts_entry *entry, const ig_ts_arguments *arguments,

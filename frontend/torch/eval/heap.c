@@ -230,11 +230,11 @@ static bool key_text(const ig_ts_value *key, ig_str *out) {
     return key->form == IG_TS_KNOWN && (is_int || key->kind == IG_TS_STR);
 }
 
-static void index_key(ig_ts_dict *dict, size_t place) {
-    assert(place < dict->count && "the dict has no such key");
+static void index_key(ig_ts_dict *dict, size_t position) {
+    assert(position < dict->count && "the dict has no such key");
     ig_str text;
-    if (dict->index && key_text(&dict->keys[place], &text)) {
-        ig_map_set(dict->index, text, (void *)(uintptr_t)(place + 1));
+    if (dict->index && key_text(&dict->keys[position], &text)) {
+        ig_map_set(dict->index, text, (void *)(uintptr_t)(position + 1));
     } else {
         dict->index = NULL;
     }
@@ -259,8 +259,8 @@ static void make_index(ig_ts_eval *eval, ig_ts_dict *dict) {
 size_t ig_ts_dict_find(const ig_ts_dict *dict, const ig_ts_value *key) {
     ig_str text;
     if (dict->index && key->kind == dict->keys[0].kind && key_text(key, &text)) {
-        size_t place = (size_t)(uintptr_t)ig_map_get(dict->index, text);
-        return place ? place - 1 : dict->count;
+        size_t position = (size_t)(uintptr_t)ig_map_get(dict->index, text);
+        return position ? position - 1 : dict->count;
     }
     for (size_t i = 0; i < dict->count; i++) {
         bool is_known;

@@ -58,7 +58,8 @@ static jagged open_one(ig_ts_call *call, uint32_t values, uint32_t offsets) {
 
 /* For every place of the dense tensor: the row of the values (0 where there is none),
  * and whether there is one; both [batch, max…]. */
-static ig_value *rows_of_places(jagged *j, const ig_dim *max, ig_value **out_is_there) {
+static ig_value *rows_of_positions(jagged *j, const ig_dim *max,
+                                   ig_value **out_is_there) {
     assert(j->axes > 0 && j->axes <= AXES && "opening has bounded the jagged axes");
     ig_ts_call *call = j->call;
     ig_expr *e = call->e;
@@ -100,7 +101,7 @@ static ig_value *with_padding(ig_expr *e, ig_value *values, ig_value *padding) {
 
 static ig_value *to_dense(jagged *j, const ig_dim *max, ig_value *padding) {
     ig_expr *e = j->call->e;
-    ig_value *is_there = NULL, *row = rows_of_places(j, max, &is_there);
+    ig_value *is_there = NULL, *row = rows_of_positions(j, max, &is_there);
     ig_value *absent = ig_expr_dim(e, ig_fb_extent(e, j->values, 0), IG_DT_i64);
     row = ig_build_where(e, is_there, row, absent);
     return ig_compose_take_rows(e, with_padding(e, j->values, padding), row);
@@ -138,21 +139,21 @@ ig_status ig_ts_op_fb_one_to_dense(ig_ts_call *call) {
 /* Indices [n, 1 + axes] of the places of `count` elements in a dense tensor with these
  * extents after the batch; an element beyond them, or after all segments, gets a
  * position within, and `out_is_in` is false. */
-static ig_value *places_of_rows(jagged *j, ig_value *count, const ig_dim *extents,
-                                ig_value **out_is_in) {
+static ig_value *positions_of_rows(jagged *j, ig_value *count, const ig_dim *extents,
+                                   ig_value **out_is_in) {
     assert(j->axes > 0 && j->axes <= AXES && "opening has bounded the jagged axes");
     ig_ts_call *call = j->call;
     ig_expr *e = call->e;
     ig_value *row = ig_fb_range(e, count), *columns[AXES + 1], *is_in = NULL;
     for (uint32_t i = j->axes; i-- > 0;) {
         ig_value *segment = ig_compose_segment_of(e, j->offsets[i], row);
-        ig_value *place = ig_build_sub(e, row,
-                                       ig_compose_take_rows(e, j->offsets[i], segment));
+        ig_value *position =
+            ig_build_sub(e, row, ig_compose_take_rows(e, j->offsets[i], segment));
         ig_value *extent = ig_expr_dim(e, extents[i], IG_DT_i64);
-        ig_value *fits = ig_build_lt(e, place, extent);
+        ig_value *fits = ig_build_lt(e, position, extent);
         is_in = is_in ? ig_build_and(e, is_in, fits) : fits;
-        place = ig_build_where(e, fits, place, ig_expr_integer(e, IG_DT_i64, 0));
-        columns[i + 1] = ig_fb_column(e, place);
+        position = ig_build_where(e, fits, position, ig_expr_integer(e, IG_DT_i64, 0));
+        columns[i + 1] = ig_fb_column(e, position);
         row = segment;
     }
     ig_dim edges = ig_fb_extent(e, j->offsets[0], 0);
@@ -177,9 +178,9 @@ static ig_value *from_dense(jagged *j, ig_value *dense, ig_value *count) {
                                    dense ? dense->type->rank : 0, j->axes + 1));
         return NULL;
     }
-    ig_value *places = places_of_rows(j, count, dense->type->dims + 1, &is_in);
-    ig_value *operands[] = { dense, places };
-    if (!places || !(out = ig_expr_make(e, IG_OP_gather_nd, operands, 2, NULL))) {
+    ig_value *positions = positions_of_rows(j, count, dense->type->dims + 1, &is_in);
+    ig_value *operands[] = { dense, positions };
+    if (!positions || !(out = ig_expr_make(e, IG_OP_gather_nd, operands, 2, NULL))) {
         return NULL;
     }
     if (j->is_strict) {
@@ -427,6 +428,6 @@ ig_status ig_ts_op_fb_pack_segments(ig_ts_call *call) {
     if (call->row->variant != 2) {
         return IG_OK;
     }
-    rows_of_places(&j, &max, &mask);
+    rows_of_positions(&j, &max, &mask);
     return wants_mask ? ig_ts_give(call, 1, mask) : ig_fb_give_none(call, 1);
 }

@@ -59,16 +59,16 @@ static ig_status fail_at_feature(lookup *l, ig_status status, const char *what,
 }
 
 static ig_status find_storage(lookup *l) {
-    static const uint32_t places[] = { 0, 1 }; /* device, then managed memory */
-    for (size_t i = 0; i < IG_COUNT_OF(places); i++) {
-        ig_value *value = ig_aten_tensor(l->call, places[i]);
+    static const uint32_t positions[] = { 0, 1 }; /* device, then managed memory */
+    for (size_t i = 0; i < IG_COUNT_OF(positions); i++) {
+        ig_value *value = ig_aten_tensor(l->call, positions[i]);
         IG_TRY(l->call->e->status);
         const ig_data *data = ig_constant_of(value);
         if (!data || data->is_splat || data->type->dtype != IG_DT_u8) {
             continue;
         }
         if (data->size > 0) {
-            const ig_ts_tensor *tensor = ig_ts_peek(l->call, places[i]);
+            const ig_ts_tensor *tensor = ig_ts_peek(l->call, positions[i]);
             l->flat = data;
             l->name = tensor && tensor->storage->name ? tensor->storage->name : "table";
             return IG_OK;

@@ -32,8 +32,8 @@ ig_status ig_ts_op_fb_lengths_range(ig_ts_call *call) {
                                      ig_expr_cast(call->e, lengths, IG_DT_i64));
     ig_value *offsets = ig_compose_running_sum(call->e, wide, IG_RUNNING_complete);
     ig_value *at = ig_fb_range(call->e, ig_compose_last(call->e, offsets));
-    ig_value *place = place_in_segment(call->e, offsets, at);
-    return ig_aten_give(call, ig_expr_like(call->e, place, lengths));
+    ig_value *position = place_in_segment(call->e, offsets, at);
+    return ig_aten_give(call, ig_expr_like(call->e, position, lengths));
 }
 
 /* Begins of segments, without the last end. */
@@ -304,11 +304,11 @@ ig_status ig_ts_op_fb_source_mask(ig_ts_call *call) {
     ig_value *offsets = ig_compose_running_sum(e, lengths, IG_RUNNING_complete);
     ig_value *at = ig_fb_range(e, size);
     ig_value *row = ig_compose_segment_of(e, offsets, at);
-    ig_value *place = ig_build_sub(e, at, ig_compose_take_rows(e, offsets, row));
+    ig_value *position = ig_build_sub(e, at, ig_compose_take_rows(e, offsets, row));
     ig_value *padded[] = { sources, ig_expr_ints(e, (int64_t[]){ 0 }, 1) };
     sources = ig_expr_concat(e, 0, padded, 2);
     return ig_ts_give(call, 0,
-                      ig_build_lt(e, place, ig_compose_take_rows(e, sources, row)));
+                      ig_build_lt(e, position, ig_compose_take_rows(e, sources, row)));
 }
 
 /* ---- caches ---- */

@@ -19,9 +19,9 @@
 
 typedef struct unique {
     ig_ts_call *call;
-    ig_value *edges, *groups;  /* i64 [features + 1] */
-    ig_value *offsets, *ids;   /* i64 [bags + 1], i64 [n] */
-    ig_value *numbers, *which; /* i64 [distinct]; i64 [n] */
+    ig_value *edges, *groups; /* i64 [features + 1] */
+    ig_value *offsets, *ids;  /* i64 [bags + 1], i64 [n] */
+    ig_value *values, *which; /* i64 [distinct]; i64 [n] */
     ig_dim bags, batch;
 } unique;
 
@@ -35,7 +35,7 @@ static void find_numbers(unique *u) {
     ig_value *x = ig_build_add(e, ig_compose_take_rows(e, u->edges, feature), u->ids);
     ig_value *found[4];
     if (ig_expr_results(ig_build_unique(e, x, (ig_unique_attrs){ 0 }), found)) {
-        u->numbers = found[0];
+        u->values = found[0];
         u->which = found[2];
     }
 }
@@ -49,20 +49,20 @@ static ig_value *search_edges(ig_ts_call *call, ig_value *x, ig_value *edges,
 
 /* The numbers as ids again. */
 static ig_value *ids_of_numbers(unique *u) {
-    assert((u->numbers || u->call->e->status != IG_OK) && "find_numbers has run");
+    assert((u->values || u->call->e->status != IG_OK) && "find_numbers has run");
     ig_ts_call *call = u->call;
     ig_expr *e = call->e;
-    ig_value *feature = search_edges(call, u->numbers, u->edges, true);
+    ig_value *feature = search_edges(call, u->values, u->edges, true);
     feature = ig_expr_with_integer(e, IG_OP_max,
                                    ig_expr_with_integer(e, IG_OP_sub, feature, 1), 0);
-    return ig_build_sub(e, u->numbers, ig_compose_take_rows(e, u->edges, feature));
+    return ig_build_sub(e, u->values, ig_compose_take_rows(e, u->edges, feature));
 }
 
 /* How many ids are below the edge of each of these features. */
 static ig_value *count_below(unique *u, ig_value *features) {
-    assert((u->numbers || u->call->e->status != IG_OK) && "find_numbers has run");
+    assert((u->values || u->call->e->status != IG_OK) && "find_numbers has run");
     ig_value *edge = ig_compose_take_rows(u->call->e, u->edges, features);
-    return search_edges(u->call, edge, u->numbers, false);
+    return search_edges(u->call, edge, u->values, false);
 }
 
 static ig_value *lengths_of_bags(unique *u) {
@@ -87,8 +87,8 @@ static ig_value *lengths_of_bags(unique *u) {
     bags = ig_expr_with_integer(e, IG_OP_max, bags, 1);
     ig_value *each = ig_build_div(e, many, bags);
     ig_value *rest = ig_build_sub(e, many, ig_build_mul(e, each, bags));
-    ig_value *place = ig_build_sub(e, bag, ig_build_mul(e, first, batch));
-    ig_value *more = ig_expr_cast(e, ig_build_lt(e, place, rest), IG_DT_i64);
+    ig_value *position = ig_build_sub(e, bag, ig_build_mul(e, first, batch));
+    ig_value *more = ig_expr_cast(e, ig_build_lt(e, position, rest), IG_DT_i64);
     return ig_build_where(e, is_in, ig_build_add(e, each, more), zero);
 }
 

@@ -79,10 +79,10 @@ ig_status ig_python_read_arguments(ig_ts_eval *eval, const ig_ast *node,
     return IG_OK;
 }
 
-const ig_ts_value *ig_python_argument(const ig_ts_arguments *arguments, uint32_t place,
-                                      const char *name) {
-    if (place < arguments->positional) {
-        return &arguments->values[place];
+const ig_ts_value *ig_python_argument(const ig_ts_arguments *arguments,
+                                      uint32_t position, const char *name) {
+    if (position < arguments->positional) {
+        return &arguments->values[position];
     }
     for (uint32_t i = 0; i < arguments->keywords; i++) {
         if (strcmp(arguments->names[i], name) == 0) {

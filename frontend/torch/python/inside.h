@@ -286,8 +286,8 @@ ig_status ig_python_call_torch(ig_ts_eval *eval, const char *name,
 /* ---- arguments ---- */
 
 /* The argument of a parameter, by place or name; NULL: not given. */
-const ig_ts_value *ig_python_argument(const ig_ts_arguments *arguments, uint32_t place,
-                                      const char *name);
+const ig_ts_value *ig_python_argument(const ig_ts_arguments *arguments,
+                                      uint32_t position, const char *name);
 /* With `self` before the others. */
 ig_ts_arguments ig_python_with_self(ig_ts_eval *eval, ig_ts_value self,
                                     const ig_ts_arguments *arguments);

@@ -158,18 +158,18 @@ static const char *root_name(const ig_ast *node) {
 
 /* x[k] = v, x.append(v), import x.y: x is another afterwards. */
 static bool changes_name(const ig_ast *node, const char *name) {
-    const ig_ast *place = NULL;
+    const ig_ast *change = NULL;
     if (node->kind == IG_AST_ASSIGN) {
-        place = node->as.assign.targets.items[0];
+        change = node->as.assign.targets.items[0];
     } else if (node->kind == IG_AST_AUGMENTED) {
-        place = node->as.binary.left;
+        change = node->as.binary.left;
     } else if (node->kind == IG_AST_EXPRESSION && node->as.value->kind == IG_AST_CALL) {
-        place = node->as.value->as.call.function;
+        change = node->as.value->as.call.function;
     } else if (node->kind == IG_AST_DELETE && node->as.list.count) {
-        place = node->as.list.items[0];
+        change = node->as.list.items[0];
     }
-    const char *root = place ? root_name(place) : NULL;
-    return root && place->kind != IG_AST_NAME && strcmp(root, name) == 0;
+    const char *root = change ? root_name(change) : NULL;
+    return root && change->kind != IG_AST_NAME && strcmp(root, name) == 0;
 }
 
 static bool imports_below(const ig_ast *node, const char *name) {

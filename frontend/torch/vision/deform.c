@@ -68,14 +68,15 @@ static ig_value *sample_grid(ig_ts_call *call, const deform *d, uint32_t index) 
 }
 
 /* Neighbours of places; those outside of the image weigh nothing. */
-static ig_neighbours pixels_around(ig_ts_call *call, ig_value *place, ig_dim extent) {
+static ig_neighbours pixels_around(ig_ts_call *call, ig_value *position,
+                                   ig_dim extent) {
     ig_value *ids[2], *weights[2];
-    uint32_t rank = place ? place->type->rank : 0;
+    uint32_t rank = position ? position->type->rank : 0;
     ig_dim last_dim = ig_dim_sub(call->module, extent, ig_dim_of(1));
-    ig_dtype dtype = place ? (ig_dtype)place->type->dtype : IG_DT_f32;
+    ig_dtype dtype = position ? (ig_dtype)position->type->dtype : IG_DT_f32;
     ig_value *last = ig_expr_dim(call->e, last_dim, dtype);
-    ig_value *low = ig_build_floor(call->e, place);
-    ig_value *part = ig_build_sub(call->e, place, low);
+    ig_value *low = ig_build_floor(call->e, position);
+    ig_value *part = ig_build_sub(call->e, position, low);
     for (uint32_t i = 0; i < 2; i++) {
         ig_value *at = ig_expr_with(call->e, IG_OP_add, low, i);
         ig_value *own = i ? part : ig_expr_number_with(call->e, IG_OP_sub, 1, part);
@@ -160,10 +161,10 @@ ig_status ig_ts_op_tv_deform_conv(ig_ts_call *call) {
     const ig_dim *w = d.weight->type->dims;
     ig_dtype dtype = (ig_dtype)d.weight->type->dtype;
     ig_dim images = ig_expr_extent(call->e, d.x, 0),
-           places = ig_dim_mul(m, d.out[0], d.out[1]);
+           positions = ig_dim_mul(m, d.out[0], d.out[1]);
     ig_dim depth = ig_dim_product(m, w + 1, 3);
     ig_dim each = ig_dim_exact_div(m, w[0], ig_dim_of(d.groups));
-    ig_dim columns[] = { images, ig_dim_of(d.groups), depth, places };
+    ig_dim columns[] = { images, ig_dim_of(d.groups), depth, positions };
     ig_dim filters[] = { ig_dim_of(d.groups), each, depth };
     ig_dim dims[] = { images, w[0], d.out[0], d.out[1] };
     ig_dim channels = ig_dim_exact_div(m, ig_expr_extent(call->e, d.x, 1),

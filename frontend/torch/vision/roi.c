@@ -58,18 +58,18 @@ typedef struct axis {
 } axis;
 
 /* Which of the numbers of a grid each region uses: 1 or 0, [K, 1, grid]. */
-static ig_value *in_use(ig_ts_call *call, ig_value *numbers, ig_value *grid) {
+static ig_value *in_use(ig_ts_call *call, ig_value *indices, ig_value *grid) {
     ig_value *max = ig_vision_spread(call, grid, 3, (uint32_t[]){ 0 });
-    ig_value *is_used = ig_build_lt(call->e, numbers, max);
+    ig_value *is_used = ig_build_lt(call->e, indices, max);
     return grid ? ig_aten_cast(call, is_used, (ig_dtype)grid->type->dtype) : NULL;
 }
 
 /* Numbers of the grid's places, float [1, 1, grid]. */
-static ig_value *grid_numbers(ig_ts_call *call, const regions *r, ig_value *grid) {
+static ig_value *grid_indices(ig_ts_call *call, const regions *r, ig_value *grid) {
     ig_dtype dtype = (ig_dtype)r->x->type->dtype;
-    ig_value *numbers;
+    ig_value *indices;
     if (r->ratio > 0) {
-        numbers = ig_expr_iota(call->e, IG_DT_i64, ig_dim_of(r->ratio));
+        indices = ig_expr_iota(call->e, IG_DT_i64, ig_dim_of(r->ratio));
     } else {
         ig_dim one = ig_dim_of(1);
         ig_value *min = ig_expr_reshape(call->e, ig_expr_number(call->e, dtype, 1), 1,
@@ -79,31 +79,32 @@ static ig_value *grid_numbers(ig_ts_call *call, const regions *r, ig_value *grid
         ig_value *range[] = { ig_expr_integer(call->e, IG_DT_i64, 0),
                               ig_aten_cast(call, all, IG_DT_i64),
                               ig_expr_integer(call->e, IG_DT_i64, 1) };
-        numbers = ig_expr_make(call->e, IG_OP_range, range, 3, NULL);
+        indices = ig_expr_make(call->e, IG_OP_range, range, 3, NULL);
     }
-    return ig_vision_spread(call, ig_aten_cast(call, numbers, dtype), 3,
+    return ig_vision_spread(call, ig_aten_cast(call, indices, dtype), 3,
                             (uint32_t[]){ 2 });
 }
 
 /* The pixels around places, which count from the middle of pixels; those more than one
  * pixel outside are 0. */
-static ig_neighbours pixels_around(ig_ts_call *call, ig_value *place, ig_dim extent) {
+static ig_neighbours pixels_around(ig_ts_call *call, ig_value *position,
+                                   ig_dim extent) {
     ig_expr *e = call->e;
     ig_neighbours none = { NULL, NULL };
-    if (!place) {
+    if (!position) {
         return none;
     }
-    ig_dtype dtype = (ig_dtype)place->type->dtype;
-    uint32_t rank = place->type->rank;
+    ig_dtype dtype = (ig_dtype)position->type->dtype;
+    uint32_t rank = position->type->rank;
     ig_dim last_dim = ig_dim_sub(call->module, extent, ig_dim_of(1));
     ig_value *last = ig_expr_dim(e, last_dim, dtype);
     ig_value *end = ig_expr_dim(e, extent, dtype);
-    ig_value *is_in = ig_build_and(e, ig_expr_with(e, IG_OP_ge, place, -1),
-                                   ig_build_le(e, place, end));
-    place = ig_build_min(e, ig_expr_with(e, IG_OP_max, place, 0), last);
-    ig_value *low = ig_build_floor(e, place);
+    ig_value *is_in = ig_build_and(e, ig_expr_with(e, IG_OP_ge, position, -1),
+                                   ig_build_le(e, position, end));
+    position = ig_build_min(e, ig_expr_with(e, IG_OP_max, position, 0), last);
+    ig_value *low = ig_build_floor(e, position);
     ig_value *high = ig_build_min(e, ig_expr_with(e, IG_OP_add, low, 1), last);
-    ig_value *part = ig_build_sub(e, place, low);
+    ig_value *part = ig_build_sub(e, position, low);
     ig_value *zero = ig_expr_number(e, dtype, 0);
     ig_value *weights[] = {
         ig_build_where(e, is_in, ig_expr_number_with(e, IG_OP_sub, 1, part), zero),
@@ -139,16 +140,16 @@ static axis sample_points(ig_ts_call *call, const regions *r, uint32_t index) {
     if (r->ratio > 0) {
         a.grid = ig_expr_fill(e, dtype, 1, r->rois->type->dims, (double)r->ratio);
     }
-    ig_value *numbers = grid_numbers(call, r, a.grid);
+    ig_value *indices = grid_indices(call, r, a.grid);
     ig_value *wide = ig_vision_spread(call, bin, 3, first);
     ig_value *begin = ig_aten_cast(call, ig_expr_axis_iota(e, 3, 1, bins), dtype);
     begin = ig_build_mul(e, begin, wide);
     begin = ig_build_add(e, ig_vision_spread(call, ends[0], 3, first), begin);
-    ig_value *within = ig_build_mul(e, ig_expr_with(e, IG_OP_add, numbers, 0.5), wide);
+    ig_value *within = ig_build_mul(e, ig_expr_with(e, IG_OP_add, indices, 0.5), wide);
     within = ig_build_div(e, within, ig_vision_spread(call, a.grid, 3, first));
     a.at = pixels_around(call, ig_build_add(e, begin, within),
                          ig_expr_extent(e, r->x, 2 + index));
-    ig_value *used = in_use(call, numbers, a.grid);
+    ig_value *used = in_use(call, indices, a.grid);
     used = used ? ig_expr_unsqueeze(e, used, 3) : NULL;
     a.at.weights = ig_build_mul(e, a.at.weights, used);
     return a;

@@ -33,7 +33,8 @@ inline Tensor zeros(IntArrayRef sizes, ScalarType type = kFloat) {
     std::shared_ptr<void> memory(
         std::calloc(static_cast<std::size_t>(bytes / 64 + 1), 64), std::free);
     if (!memory) {
-        throw c10::Error("no memory for a tensor of " + std::to_string(bytes) + " bytes");
+        throw c10::Error("no memory for a tensor of " + std::to_string(bytes) +
+                         " bytes");
     }
     return Tensor(memory, memory.get(), type, sizes);
 }
@@ -184,8 +185,9 @@ inline Format choose_format(std::ostream &out, const std::vector<double> &number
     }
     if (are_whole || largest - smallest > 4) {
         out << std::scientific << std::setprecision(4);
-        return { 1, !are_whole && (std::fabs(largest) > 99 || std::fabs(smallest) > 99) ? 12
-                                                                                  : 11 };
+        return { 1, !are_whole && (std::fabs(largest) > 99 || std::fabs(smallest) > 99)
+                        ? 12
+                        : 11 };
     }
     out << std::fixed << std::setprecision(4);
     if (largest > 5 || largest < 0) {
@@ -220,7 +222,8 @@ inline void print_matrix(std::ostream &out, const std::vector<double> &numbers,
         }
         for (std::int64_t row = 0; row < rows; row++) {
             for (std::int64_t column = first; column <= last; column++) {
-                double number = numbers[static_cast<std::size_t>(row * columns + column)];
+                double number =
+                    numbers[static_cast<std::size_t>(row * columns + column)];
                 out << std::setw(format.width) << number / format.scale
                     << (column == last ? "\n" : " ");
             }
@@ -247,13 +250,13 @@ inline void print_matrices(std::ostream &out, const Tensor &tensor,
     std::int64_t rows = tensor.size(-2), columns = tensor.size(-1);
     std::int64_t each = rows * columns;
     for (std::int64_t at = 0; at < tensor.numel(); at += each) {
-        std::string place = ".,.) = \n";
+        std::string position = ".,.) = \n";
         std::int64_t rest = at / each;
         for (std::int64_t dim = tensor.dim() - 3; dim >= 0; dim--) {
-            place = std::to_string(rest % tensor.size(dim) + 1) + "," + place;
+            position = std::to_string(rest % tensor.size(dim) + 1) + "," + position;
             rest /= tensor.size(dim);
         }
-        out << (at > 0 ? "\n" : "") << "(" << place;
+        out << (at > 0 ? "\n" : "") << "(" << position;
         print_matrix(out, { numbers.begin() + at, numbers.begin() + at + each }, rows,
                      columns, 1);
     }

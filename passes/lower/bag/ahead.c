@@ -63,7 +63,7 @@ uint32_t bag_ahead_pack(const bag_ahead *ahead, ig_value **out_values) {
         return 0;
     }
     uint32_t count = 0;
-    out_values[count++] = ahead->place;
+    out_values[count++] = ahead->position;
     out_values[count++] = ahead->left;
     if (ahead->has_many) {
         out_values[count++] = ahead->feature;
@@ -78,7 +78,7 @@ void bag_ahead_unpack(bag_ahead *ahead, ig_value *const *values) {
     if (!ahead) {
         return;
     }
-    ahead->place = *values++;
+    ahead->position = *values++;
     ahead->left = *values++;
     if (ahead->has_many) {
         ahead->feature = *values++;
@@ -90,7 +90,7 @@ void bag_ahead_unpack(bag_ahead *ahead, ig_value *const *values) {
 
 static void open_feature(const bag_class *c, ig_builder *b, ig_value *number,
                          bag_ahead *ahead) {
-    bag_planned_ids(c, b, number, &ahead->place, &ahead->left);
+    bag_planned_ids(c, b, number, &ahead->position, &ahead->left);
     if (ahead->has_gaps) {
         bag_cursor at = { 0 };
         bag_open_strides(c, b, number, &at);
@@ -114,9 +114,9 @@ static bag_cursor open_buffers(const bag_class *c, ig_builder *b,
 }
 
 static void prefetch_row(const bag_class *c, ig_builder *b, const bag_cursor *feature,
-                         ig_value *place) {
+                         ig_value *position) {
     bag_cursor at = *feature;
-    ig_value *id = k_cast(b, k_load(b, at.ids, place, 1), IG_DT_i64);
+    ig_value *id = k_cast(b, k_load(b, at.ids, position, 1), IG_DT_i64);
     ig_value *row = bag_open_id(c, b, &at, id);
     bag_prefetch_row(c, b, &at, row);
 }
@@ -127,14 +127,15 @@ static void go_on(const bag_class *c, ig_builder *b, bag_ahead *ahead) {
     bag_open_strides(c, b, number, &at);
     ahead->left = k_sub(b, ahead->left, one);
     if (!ahead->has_gaps) {
-        ahead->place = k_add(b, ahead->place, at.id_stride);
+        ahead->position = k_add(b, ahead->position, at.id_stride);
         return;
     }
     ig_value *within = k_mul(b, k_sub(b, at.length, one), at.id_stride);
     ig_value *rest = k_sub(b, ahead->in_bag, one);
     ig_value *is_last = k_compare(b, IG_OP_le, rest, k_i64(b, 0));
     ig_value *over = k_sub(b, at.bag_stride, within);
-    ahead->place = k_add(b, ahead->place, k_where(b, is_last, over, at.id_stride));
+    ahead->position = k_add(b, ahead->position,
+                            k_where(b, is_last, over, at.id_stride));
     ahead->in_bag = k_where(b, is_last, at.length, rest);
 }
 
@@ -173,7 +174,7 @@ void bag_ahead_step(const bag_class *c, ig_builder *b, bag_ahead *ahead) {
     ig_value *has_id = k_compare(b, IG_OP_gt, ahead->left, k_i64(b, 0));
     k_if id = k_if_open(b, has_id, types, count);
     bag_cursor at = open_buffers(c, &id.then, ahead);
-    prefetch_row(c, &id.then, &at, ahead->place);
+    prefetch_row(c, &id.then, &at, ahead->position);
     go_on(c, &id.then, ahead);
     bag_ahead_pack(ahead, state);
     open_next(c, &id.other, &past);
@@ -193,9 +194,9 @@ static ig_value *prefetch_some(const bag_class *c, ig_builder *b, bag_ahead *ahe
     ig_value *count = k_min(b, ahead->left, steps);
     k_loop loop = k_loop_open(b, k_i64(b, 0), count, k_i64(b, 1), NULL, 0);
     ig_value *along = k_mul(&loop.b, loop.index, strides.id_stride);
-    prefetch_row(c, &loop.b, &at, k_add(&loop.b, ahead->place, along));
+    prefetch_row(c, &loop.b, &at, k_add(&loop.b, ahead->position, along));
     k_loop_close(&loop, NULL, 0);
-    ahead->place = k_add(b, ahead->place, k_mul(b, count, strides.id_stride));
+    ahead->position = k_add(b, ahead->position, k_mul(b, count, strides.id_stride));
     ahead->left = k_sub(b, ahead->left, count);
     return k_sub(b, steps, count);
 }

@@ -98,7 +98,7 @@ void bag_open_strides(const bag_class *c, ig_builder *b, ig_value *number,
 
 void bag_open_tables(const bag_class *c, ig_builder *b, ig_value *number,
                      ig_value *operand, bag_cursor *at) {
-    at->number = number;
+    at->index = number;
     at->operand = operand;
     if (c->features[0].tables == 1) {
         at->table = k_buffer_at(b, c->features[0].table->buffer, operand);
@@ -385,7 +385,7 @@ ig_value *bag_open_id(const bag_class *c, ig_builder *b, bag_cursor *at, ig_valu
     at->table = k_buffer_at(b, f->table->buffer, k_add(b, at->operand, table));
     at->rows = c->all_rows;
     if (c->rows_differ) {
-        ig_value *before = k_mul(b, at->number, k_i64(b, f->tables));
+        ig_value *before = k_mul(b, at->index, k_i64(b, f->tables));
         at->rows = k_param_at(b, c->all_rows, k_add(b, before, table));
     }
     return k_sub(b, id, k_binary(b, IG_OP_shl, table, bits));
@@ -395,9 +395,9 @@ ig_value *bag_open_id(const bag_class *c, ig_builder *b, bag_cursor *at, ig_valu
  * cursor's. */
 static ig_value *load_id(const bag_class *c, ig_builder *b, bag_cursor *at, ig_value *j,
                          ig_value **out_position) {
-    ig_value *place = k_add(b, at->id_at, k_mul(b, j, at->id_stride));
+    ig_value *position = k_add(b, at->id_at, k_mul(b, j, at->id_stride));
     *out_position = k_add(b, at->first, j);
-    ig_value *id = k_cast(b, k_load(b, at->ids, place, 1), IG_DT_i64);
+    ig_value *id = k_cast(b, k_load(b, at->ids, position, 1), IG_DT_i64);
     if (at->weights) {
         ig_value *w = k_add(b, at->weight_at, k_mul(b, j, at->weight_stride));
         ig_dtype to = bag_sum_dtype(c) == IG_DT_f64 ? IG_DT_f64 : IG_DT_f32;

@@ -70,7 +70,7 @@ typedef struct bag_cursor {
     ig_value *table, *ids, *begins, *ends, *weights, *out;
     ig_value *ids_operand, *begins_operand; /* their numbers, for reports */
     ig_value *rows, *padding, *bags, *id_count;
-    ig_value *number, *operand; /* of the feature; of its first table's operand */
+    ig_value *index, *operand; /* of the feature; of its first table's operand */
     ig_value *id_stride, *bag_stride, *length, *out_stride;
     ig_value *begin_stride, *begin_count, *end_stride;
     ig_value *window[2]; /* pool none with offsets: first id, and one past the last */
@@ -86,10 +86,10 @@ typedef struct bag_cursor {
 /* The cursor that runs ahead of the look-ups (ahead.c).  The first four are carried
  * from id to id. */
 struct bag_ahead {
-    ig_value *place, *left; /* of the next id, in its buffer; ids to come */
-    ig_value *feature;      /* its number; carried when there are many */
-    ig_value *in_bag;       /* ids to come of the bag, when bags are apart */
-    bag_cursor only;        /* tables and ids of the only feature */
+    ig_value *position, *left; /* of the next id, in its buffer; ids to come */
+    ig_value *feature;         /* its number; carried when there are many */
+    ig_value *in_bag;          /* ids to come of the bag, when bags are apart */
+    bag_cursor only;           /* tables and ids of the only feature */
     bool has_many, has_gaps;
 };
 
@@ -160,7 +160,7 @@ void bag_planned_bags(const bag_class *c, ig_builder *b, ig_value *number,
                       ig_value *out_bags[2]);
 /* Where their ids begin in the buffer, and how many there are. */
 void bag_planned_ids(const bag_class *c, ig_builder *b, ig_value *number,
-                     ig_value **out_place, ig_value **out_left);
+                     ig_value **out_position, ig_value **out_left);
 
 /* ahead.c; a NULL cursor carries nothing and does not step. */
 /* False: every table stays in the caches. */

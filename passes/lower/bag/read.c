@@ -171,7 +171,7 @@ ig_status bag_read_features(ig_lower *lower, const ig_op *anchor,
 /* f32, in which all but f64 tables are summed; rows of integers are copied. */
 ig_dtype bag_sum_dtype(const bag_class *c) {
     const ig_type *table = c->features[0].table->type;
-    bool has_codes = ig_rows_formats[table->rows.format].place ||
+    bool has_codes = ig_rows_formats[table->rows.format].side ||
                      table->rows.exponent_bits;
     bool is_kept = table->dtype == IG_DT_f64 ||
                    !ig_dtype_is_float((ig_dtype)table->dtype);

@@ -19,7 +19,7 @@ static const ig_row_info *row_format(const bag_class *c) {
 }
 
 static bool is_quantised(const bag_class *c) {
-    return row_format(c)->place != IG_ROW_NOWHERE;
+    return row_format(c)->side != IG_ROW_NOWHERE;
 }
 
 static bool is_small_float(const bag_class *c) {
@@ -119,8 +119,8 @@ static ig_value *valid_lanes(const bag_class *c, ig_builder *b, int64_t column,
 
 /* Column `constant`, counted from this thread's. */
 static ig_value *column_at(ig_builder *b, const bag_cursor *at, int64_t constant) {
-    ig_value *place = k_i64(b, constant);
-    return at->thread_column ? k_add(b, place, at->thread_column) : place;
+    ig_value *position = k_i64(b, constant);
+    return at->thread_column ? k_add(b, position, at->thread_column) : position;
 }
 
 static ig_value *with_i32(const bag_class *c, ig_builder *b, ig_opcode code,
@@ -158,8 +158,8 @@ static ig_value *load_packed_code(const bag_class *c, ig_builder *b,
     assert(c->lanes == 1 && "a thread reads its own code");
     unsigned bits = ig_dtypes[c->features[0].table->type->dtype].bits;
     ig_value *column = column_at(b, at, at->column), *per = k_i64(b, 8 / bits);
-    ig_value *place = k_add(b, k_div(b, column, per), k_i64(b, c->layout.codes));
-    ig_value *byte = k_cast(b, k_load(b, pointer, place, 1), IG_DT_i32);
+    ig_value *position = k_add(b, k_div(b, column, per), k_i64(b, c->layout.codes));
+    ig_value *byte = k_cast(b, k_load(b, pointer, position, 1), IG_DT_i32);
     ig_value *shift = k_mul(b, k_mod(b, column, per), k_i64(b, bits));
     return code_of(c, b, byte, k_cast(b, shift, IG_DT_i32), false);
 }
@@ -170,8 +170,8 @@ static void load_packed(const bag_class *c, ig_builder *b, const bag_cursor *at,
     assert(c->parts > 1 && "codes that share a byte");
     assert(v % c->parts == 0 && "the first vector of whole bytes");
     int64_t column = at->column + (int64_t)v * c->lanes;
-    ig_value *place = k_i64(b, c->layout.codes + column / c->parts);
-    ig_value *bytes = k_load_count(b, pointer, place, c->lanes,
+    ig_value *position = k_i64(b, c->layout.codes + column / c->parts);
+    ig_value *bytes = k_load_count(b, pointer, position, c->lanes,
                                    valid_lanes(c, b, column, c->parts));
     ig_value *wide = k_cast(b, bytes, IG_DT_i32);
     for (uint32_t i = 0; i < c->parts; i++) {
@@ -292,14 +292,14 @@ void bag_prefetch_row(const bag_class *c, ig_builder *b, const bag_cursor *at,
     assert(c->lower->target->line_bytes > 0 && "a target has cache lines");
     ig_value *pointer = k_reinterpret(b, row_pointer(c, b, at, row), IG_DT_u8);
     int64_t line = c->lower->target->line_bytes, last = c->layout.bytes - 1;
-    int64_t place = 0;
-    for (; place <= last; place += line) {
-        k_prefetch(b, pointer, k_i64(b, place), 1);
+    int64_t position = 0;
+    for (; position <= last; position += line) {
+        k_prefetch(b, pointer, k_i64(b, position), 1);
     }
     /* Where rows begin anywhere in a line, the end may be in one more. */
     int64_t aligned = c->layout.stride & -c->layout.stride;
     int64_t furthest = aligned < line ? line - aligned : 0;
-    if (furthest + last - (place - line) >= line) {
+    if (furthest + last - (position - line) >= line) {
         k_prefetch(b, pointer, k_i64(b, last), 1);
     }
 }
@@ -345,12 +345,12 @@ static ig_value *finish_vector(const bag_class *c, ig_builder *b, const bag_curs
 static void zip_vectors(ig_builder *b, uint32_t lanes, ig_value *x, ig_value *y,
                         ig_value **out_halves) {
     assert(lanes % 2 == 0 && lanes <= UINT8_MAX + 1 && "halves of vectors");
-    int64_t places[UINT8_MAX + 1];
+    int64_t positions[UINT8_MAX + 1];
     for (uint32_t half = 0; half < 2; half++) {
         for (uint32_t i = 0; i < lanes; i++) {
-            places[i] = half * lanes / 2 + i / 2 + i % 2 * lanes;
+            positions[i] = half * lanes / 2 + i / 2 + i % 2 * lanes;
         }
-        out_halves[half] = k_shuffle(b, x, y, places, lanes);
+        out_halves[half] = k_shuffle(b, x, y, positions, lanes);
     }
 }
 
@@ -384,9 +384,9 @@ void bag_store(const bag_class *c, ig_builder *b, const bag_cursor *at, ig_value
         for (uint32_t i = 0; i < c->parts; i++) {
             ig_value *x = finish_vector(c, b, at, sums, ordered[i]);
             int64_t column = at->column + (int64_t)(v + i) * c->lanes;
-            ig_value *place = k_add(b, row, column_at(b, at, column));
+            ig_value *position = k_add(b, row, column_at(b, at, column));
             if (column < c->features[0].dim) {
-                k_store_count(b, k_cast(b, x, dtype), at->out, place,
+                k_store_count(b, k_cast(b, x, dtype), at->out, position,
                               valid_lanes(c, b, column, 1));
             }
         }

@@ -20,7 +20,7 @@
  */
 #include "passes/lower/bag/bag.h"
 
-enum { LOW, HIGH, PLACE, LEFT, FIELDS }; /* bags; place of the first id; ids */
+enum { LOW, HIGH, POSITION, LEFT, FIELDS }; /* bags; place of the first id; ids */
 enum { ID_LINES = 3, BAG_WEIGHT = 2, F32_EXPONENT = 23, F32_BIAS = 127 };
 
 static ig_value *field_of(ig_builder *b, ig_value *number, int64_t field) {
@@ -114,7 +114,7 @@ static ig_value *search_steps(ig_builder *b, ig_value *count) {
 
 /* Lower bound: the first bag that starts at or after `place`.  There is at least one
  * bag. */
-static ig_value *search_bag(ig_builder *b, const bag_cursor *at, ig_value *place) {
+static ig_value *search_bag(ig_builder *b, const bag_cursor *at, ig_value *position) {
     ig_value *one = k_i64(b, 1), *last = k_sub(b, at->bags, one);
     ig_value *ends[] = { k_i64(b, 0), at->bags };
     k_loop loop = k_loop_open(b, k_i64(b, 0), search_steps(b, at->bags), one, ends, 2);
@@ -123,7 +123,7 @@ static ig_value *search_bag(ig_builder *b, const bag_cursor *at, ig_value *place
     ig_value *middle = k_div(in, k_add(in, low, high), k_i64(in, 2));
     ig_value *weight = weight_before(in, at, k_min(in, middle, last));
     ig_value *is_open = k_compare(in, IG_OP_lt, low, high);
-    ig_value *is_before = k_compare(in, IG_OP_lt, weight, place);
+    ig_value *is_before = k_compare(in, IG_OP_lt, weight, position);
     ig_value *goes_up = k_binary(in, IG_OP_and, is_open, is_before);
     ig_value *next[] = { k_where(in, goes_up, k_add(in, middle, one), low),
                          k_where(in, is_before, high, k_min(in, middle, high)) };
@@ -132,20 +132,20 @@ static ig_value *search_bag(ig_builder *b, const bag_cursor *at, ig_value *place
 }
 
 static ig_value *bag_from(const bag_class *c, ig_builder *b, const bag_cursor *at,
-                          ig_value *place, ig_value *weight) {
+                          ig_value *position, ig_value *weight) {
     ig_value *zero = k_i64(b, 0);
     const ig_type *type = zero->type;
-    ig_value *is_in = k_binary(b, IG_OP_and, k_compare(b, IG_OP_gt, place, zero),
-                               k_compare(b, IG_OP_lt, place, weight));
+    ig_value *is_in = k_binary(b, IG_OP_and, k_compare(b, IG_OP_gt, position, zero),
+                               k_compare(b, IG_OP_lt, position, weight));
     k_if found = k_if_open(b, is_in, &type, 1);
-    ig_value *bag, *is_after = k_compare(&found.other, IG_OP_ge, place, weight);
+    ig_value *bag, *is_after = k_compare(&found.other, IG_OP_ge, position, weight);
     if (has_offsets(c)) {
-        bag = search_bag(&found.then, at, place);
+        bag = search_bag(&found.then, at, position);
     } else {
         ig_builder *then = &found.then;
         ig_value *length = at->begins ? k_i64(then, 1) : at->length;
         ig_value *each = k_add(then, length, k_i64(then, BAG_WEIGHT));
-        ig_value *up = k_add(then, place, k_sub(then, each, k_i64(then, 1)));
+        ig_value *up = k_add(then, position, k_sub(then, each, k_i64(then, 1)));
         bag = k_min(then, k_div(then, up, each), at->bags);
     }
     /* No weight at all: no bags. */
@@ -211,7 +211,7 @@ static ig_value *plan_feature(const bag_class *c, ig_builder *b, ig_value *numbe
     bag_open_feature(c, b, number, &at);
     prefetch_ids(c, b, &at);
     ig_value *weight = find_bags(c, b, &at, p, from, &found[LOW]);
-    find_ids(c, b, &at, &found[LOW], &found[PLACE]);
+    find_ids(c, b, &at, &found[LOW], &found[POSITION]);
     for (int64_t i = 0; i < FIELDS; i++) {
         k_store(b, found[i], c->plan, field_of(b, number, i));
     }
@@ -238,7 +238,7 @@ void bag_planned_bags(const bag_class *c, ig_builder *b, ig_value *number,
 }
 
 void bag_planned_ids(const bag_class *c, ig_builder *b, ig_value *number,
-                     ig_value **out_place, ig_value **out_left) {
-    *out_place = load_field(c, b, number, PLACE);
+                     ig_value **out_position, ig_value **out_left) {
+    *out_position = load_field(c, b, number, POSITION);
     *out_left = load_field(c, b, number, LEFT);
 }

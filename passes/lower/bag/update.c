@@ -30,10 +30,10 @@ typedef enum field {
     FIELD_words,  /* of the table */
     FIELD_tables, /* its rows */
     FIELD_gradients,
-    FIELD_places, /* of bags and factors */
-    FIELD_stride, /* from one gradient to the next */
-    FIELD_tile,   /* the first of the table */
-    FIELD_matrix, /* strides of the weight and of its states */
+    FIELD_positions, /* of bags and factors */
+    FIELD_stride,    /* from one gradient to the next */
+    FIELD_tile,      /* the first of the table */
+    FIELD_matrix,    /* strides of the weight and of its states */
     FIELDS = FIELD_matrix + 1 + UPDATE_STATES
 } field;
 
@@ -47,8 +47,8 @@ typedef struct update {
     bool is_array[FIELDS];
     ig_value *range[2]; /* tiles of this call */
     /* Of the table at hand. */
-    ig_value *table, *rows, *places, *gradients, *bags, *factors;
-    ig_value *words, *row_count, *gradient_count, *place_count, *stride;
+    ig_value *table, *rows, *positions, *gradients, *bags, *factors;
+    ig_value *words, *row_count, *gradient_count, *position_count, *stride;
     ig_value *matrices[1 + UPDATE_STATES], *strides[1 + UPDATE_STATES];
 } update;
 
@@ -68,14 +68,14 @@ static void open_table(update *u, ig_builder *b, ig_value *table) {
     uint32_t own = 1 + u->body.states;
     u->table = table;
     u->rows = operand_at(u, b, u->at.rows);
-    u->places = operand_at(u, b, u->at.places);
+    u->positions = operand_at(u, b, u->at.positions);
     u->gradients = operand_at(u, b, u->at.gradients);
     u->bags = u->at.bags ? operand_at(u, b, u->at.bags) : NULL;
     u->factors = u->at.factors ? operand_at(u, b, u->at.factors) : NULL;
     u->words = field_of(u, b, FIELD_words);
     u->row_count = k_cast(b, field_of(u, b, FIELD_tables), IG_DT_u64);
     u->gradient_count = field_of(u, b, FIELD_gradients);
-    u->place_count = field_of(u, b, FIELD_places);
+    u->position_count = field_of(u, b, FIELD_positions);
     u->stride = field_of(u, b, FIELD_stride);
     for (uint32_t i = 0; i < own; i++) {
         ig_value *number = k_mul(b, table, k_i64(b, own));
@@ -147,11 +147,11 @@ static ig_value *limit_index(ig_builder *b, ig_value *index, ig_value *count) {
 /* Where the gradient of a word begins; *out_factor: NULL where there is none. */
 static ig_value *find_gradient(const update *u, ig_builder *b, ig_value *word,
                                ig_value **out_factor) {
-    ig_value *place = k_load(b, u->places, word, 1), *number = place;
+    ig_value *position = k_load(b, u->positions, word, 1), *number = position;
     bool has_lists = u->bags || u->factors;
-    place = has_lists ? limit_index(b, place, u->place_count) : place;
-    number = u->bags ? k_load(b, u->bags, place, 1) : place;
-    *out_factor = u->factors ? k_load(b, u->factors, place, 1) : NULL;
+    position = has_lists ? limit_index(b, position, u->position_count) : position;
+    number = u->bags ? k_load(b, u->bags, position, 1) : position;
+    *out_factor = u->factors ? k_load(b, u->factors, position, 1) : NULL;
     return k_mul(b, limit_index(b, number, u->gradient_count), u->stride);
 }
 
@@ -171,8 +171,8 @@ static void prefetch_matrix(const update *u, ig_builder *b, uint32_t index,
     int64_t bytes = (body->is_single[index] ? 1 : body->dim) * size;
     ig_value *start = k_mul(b, row, k_mul(b, u->strides[index], k_i64(b, size)));
     ig_value *at = k_reinterpret(b, u->matrices[index], IG_DT_u8);
-    for (int64_t place = 0; place < bytes; place += line) {
-        k_prefetch(b, at, k_add(b, start, k_i64(b, place)), 1);
+    for (int64_t position = 0; position < bytes; position += line) {
+        k_prefetch(b, at, k_add(b, start, k_i64(b, position)), 1);
     }
 }
 
@@ -296,7 +296,7 @@ static ig_dim extent_of(const update *u, uint32_t operand) {
 }
 
 /* Of bags and factors, the shorter. */
-static ig_dim count_places(const update *u, const ig_bag_update_table *at) {
+static ig_dim count_positions(const update *u, const ig_bag_update_table *at) {
     if (!at->bags || !at->factors) {
         uint32_t list = at->bags ? at->bags : at->factors ? at->factors : at->gradients;
         return extent_of(u, list);
@@ -313,7 +313,7 @@ static void read_table(update *u, uint32_t table, ig_dim *tiles, ig_dim *out) {
     out[FIELD_words] = words;
     out[FIELD_tables] = extent_of(u, at.weight);
     out[FIELD_gradients] = extent_of(u, at.gradients);
-    out[FIELD_places] = count_places(u, &at);
+    out[FIELD_positions] = count_positions(u, &at);
     out[FIELD_stride] = ig_lower_input(lower, u->op, at.gradients)->strides[0];
     out[FIELD_tile] = *tiles;
     for (uint32_t i = 0; i < own; i++) {

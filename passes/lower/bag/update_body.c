@@ -177,8 +177,8 @@ void update_body_share(update_body *u, ig_builder *b) {
 static ig_value *load_column(const row_values *r, ig_builder *b, uint32_t index,
                              ig_value *column) {
     const update_body *u = r->u;
-    ig_value *place = k_add(b, r->row->starts[index], column);
-    return k_load_count(b, r->row->buffers[index], place, u->lanes,
+    ig_value *position = k_add(b, r->row->starts[index], column);
+    return k_load_count(b, r->row->buffers[index], position, u->lanes,
                         update_lanes_at(u, b, column));
 }
 

@@ -49,7 +49,7 @@ typedef struct tap_range {
 } tap_range;
 
 /* The position in the code being emitted. */
-typedef struct place {
+typedef struct position {
     const conv_channels *c;
     ig_value *index[IG_TENSOR_RANK]; /* of out; the last two: see below */
     tap_range axis[IG_TENSOR_RANK];  /* of each spatial axis */
@@ -58,7 +58,7 @@ typedef struct place {
     ig_value *column, *channel; /* the first ones */
     ig_value *count;            /* valid lanes, of one vector; NULL: all */
     bool is_whole;              /* every tap of the last axis meets x */
-} place;
+} position;
 
 static ig_value *extent_of(const conv_channels *c, const ig_lower_operand *x,
                            uint32_t axis) {
@@ -108,15 +108,16 @@ static tap_range taps_of(const conv_channels *c, ig_builder *b, uint32_t d,
 
 /* ---- sums ---- */
 
-static ig_value *load_vector(const place *p, ig_builder *b, const ig_lower_operand *x,
-                             ig_value *at, uint32_t v) {
+static ig_value *load_vector(const position *p, ig_builder *b,
+                             const ig_lower_operand *x, ig_value *at, uint32_t v) {
     int64_t skipped = (int64_t)v * p->c->lanes;
     return k_load_count(b, x->buffer, k_add(b, at, k_i64(b, skipped)), p->c->lanes,
                         p->count);
 }
 
 /* Of x, as floats. */
-static ig_value *load_input(const place *p, ig_builder *b, ig_value *at, uint32_t v) {
+static ig_value *load_input(const position *p, ig_builder *b, ig_value *at,
+                            uint32_t v) {
     const conv_channels *c = p->c;
     ig_value *x = k_cast(b, load_vector(p, b, c->x, at, v), IG_DT_f32);
     if (!c->zero) {
@@ -126,8 +127,8 @@ static ig_value *load_input(const place *p, ig_builder *b, ig_value *at, uint32_
 }
 
 /* One tap of every column. */
-static void multiply_tap(const place *p, ig_builder *b, ig_value *x_at, ig_value *w_at,
-                         ig_value **sums) {
+static void multiply_tap(const position *p, ig_builder *b, ig_value *x_at,
+                         ig_value *w_at, ig_value **sums) {
     const conv_channels *c = p->c;
     int64_t stride = stride_at(c, c->last - 2);
     ig_value *step = k_mul(b, stride_of(c, c->x, c->last - 1), k_i64(b, stride));
@@ -142,8 +143,8 @@ static void multiply_tap(const place *p, ig_builder *b, ig_value *x_at, ig_value
 }
 
 /* All taps of the last axis, which are known: each element of x is loaded once. */
-static void multiply_taps(const place *p, ig_builder *b, ig_value *x_at, ig_value *w_at,
-                          ig_value **sums) {
+static void multiply_taps(const position *p, ig_builder *b, ig_value *x_at,
+                          ig_value *w_at, ig_value **sums) {
     const conv_channels *c = p->c;
     int64_t stride = stride_at(c, c->last - 2), apart = dilation_at(c, c->last - 2);
     int64_t reach = (p->columns - 1) * stride + (c->taps - 1) * apart + 1;
@@ -171,7 +172,7 @@ static void multiply_taps(const place *p, ig_builder *b, ig_value *x_at, ig_valu
 }
 
 /* The loop over the taps of spatial axis `d` and those after it. */
-static void sum_axis(const place *p, ig_builder *b, uint32_t d, ig_value *x_at,
+static void sum_axis(const position *p, ig_builder *b, uint32_t d, ig_value *x_at,
                      ig_value *w_at, ig_value **sums) {
     const conv_channels *c = p->c;
     const tap_range *t = &p->axis[d];
@@ -203,7 +204,7 @@ static void sum_axis(const place *p, ig_builder *b, uint32_t d, ig_value *x_at,
 
 /* ---- results ---- */
 
-static void store_vector(const place *p, ig_builder *b, ig_value *column,
+static void store_vector(const position *p, ig_builder *b, ig_value *column,
                          ig_value *channel, ig_value *sum) {
     const conv_channels *c = p->c;
     ig_value *index[IG_TENSOR_RANK];
@@ -226,7 +227,7 @@ static void store_vector(const place *p, ig_builder *b, ig_value *column,
 }
 
 /* A long epilogue is emitted once and loops over the block, by way of memory. */
-static void store_staged(const place *p, ig_builder *b, ig_value **sums) {
+static void store_staged(const position *p, ig_builder *b, ig_value **sums) {
     const conv_channels *c = p->c;
     uint32_t count = p->columns * p->vectors;
     for (uint32_t i = 0; i < count; i++) {
@@ -242,7 +243,7 @@ static void store_staged(const place *p, ig_builder *b, ig_value **sums) {
     k_loop_close(&loop, NULL, 0);
 }
 
-static void emit_block(const place *p, ig_builder *b) {
+static void emit_block(const position *p, ig_builder *b) {
     const conv_channels *c = p->c;
     ig_value *sums[K_CARRIED];
     for (uint32_t i = 0; i < p->columns * p->vectors; i++) {
@@ -263,7 +264,7 @@ static void emit_block(const place *p, ig_builder *b) {
 /* ---- a line ---- */
 
 /* All channels of the place's columns: `vectors` vectors at a time, then one. */
-static void emit_channels(place p, ig_builder *b) {
+static void emit_channels(position p, ig_builder *b) {
     const conv_channels *c = p.c;
     ig_value *channels = extent_of(c, c->x, c->last), *lanes = k_i64(b, c->lanes);
     ig_value *step = k_i64(b, (int64_t)p.vectors * c->lanes), *zero = k_i64(b, 0);
@@ -287,7 +288,7 @@ static void emit_channels(place p, ig_builder *b) {
 }
 
 /* Columns `from` to `to`, so many at a time; returns the first that is left. */
-static ig_value *emit_columns(place p, ig_builder *b, ig_value *from, ig_value *to) {
+static ig_value *emit_columns(position p, ig_builder *b, ig_value *from, ig_value *to) {
     const conv_channels *c = p.c;
     ig_value *step = k_i64(b, p.columns);
     ig_value *count = k_div(b, k_sub(b, to, from), step);
@@ -315,7 +316,7 @@ static void find_inside(const conv_channels *c, ig_builder *b, ig_value **first,
 }
 
 static void emit_line(const conv_channels *c, ig_builder *b, ig_value *number) {
-    place p = { .c = c };
+    position p = { .c = c };
     for (uint32_t d = c->last - 1; d-- > 0;) {
         ig_value *extent = ig_lower_dim(c->lower, c->out->dims[d]);
         p.index[d] = d == 0 ? number : k_mod(b, number, extent);
@@ -327,7 +328,7 @@ static void emit_line(const conv_channels *c, ig_builder *b, ig_value *number) {
     }
     ig_value *first, *end, *width = ig_lower_dim(c->lower, c->out->dims[c->last - 1]);
     find_inside(c, b, &first, &end);
-    place alone = p, block = p;
+    position alone = p, block = p;
     alone.columns = 1;
     alone.vectors = ALONE;
     block.columns = c->columns;

@@ -172,9 +172,9 @@ void gemm_copy_windows(const gemm *g, ig_builder *b, const gemm_block *tile,
     k_loop rows = k_loop_open(b, k_i64(b, 0), count, k_i64(b, 1), index, w->space);
     ig_builder *in = &rows.b;
     ig_value *row = k_add(in, k_sub(in, tile->row, range->row), rows.index);
-    ig_value *place = k_mul(in, row, k_i64(in, g->copy_stride * g->unit));
+    ig_value *position = k_mul(in, row, k_i64(in, g->copy_stride * g->unit));
     run_copy c = { .from = window_at(g, in, rows.carried),
-                   .to = k_offset(in, g->copy, place),
+                   .to = k_offset(in, g->copy, position),
                    .bytes = w->run_words * g->unit };
     copy_runs(g, in, &c);
     memcpy(index, rows.carried, w->space * sizeof *index);

@@ -134,16 +134,16 @@ static void emit_elements(const dot *d, ig_builder *b, ig_value *const *index,
     }
     emit_sums(d, b, &group, is_narrow ? IG_DT_f32 : dtype, sums);
     for (uint32_t i = 0; i < count; i++) {
-        ig_value *place[IG_TENSOR_RANK], *own[IG_TENSOR_RANK];
+        ig_value *position[IG_TENSOR_RANK], *own[IG_TENSOR_RANK];
         ig_map values;
-        memcpy(place, index, d->rank * sizeof *place);
-        place[d->rank - 1] = at[i];
+        memcpy(position, index, d->rank * sizeof *position);
+        position[d->rank - 1] = at[i];
         ig_map_init(&values, d->lower->arena);
         ig_map_set_id(&values, IG_MAP_PTR(&d->anchor->results[0]),
                       k_cast(b, sums[i], dtype));
         ig_site site = { .b = b,
                          .lanes = 1,
-                         .rank = dot_own_index(d, place, own),
+                         .rank = dot_own_index(d, position, own),
                          .dims = d->anchor->results[0].type->dims,
                          .index = own,
                          .values = &values };

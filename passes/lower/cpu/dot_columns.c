@@ -70,8 +70,8 @@ static void multiply_columns(const dot *d, k_loop *loop, const column_tile *t,
     ig_value *row = k_mul(b, loop->index, sb), *at = k_mul(b, loop->index, sa);
     ig_value *columns[MAX_VECTORS];
     for (uint32_t v = 0; v < d->vectors; v++) {
-        ig_value *place = k_add(b, row, k_i64(b, (int64_t)v * d->lanes));
-        columns[v] = k_load_count(b, t->b, place, d->lanes, valid_lanes(d, b, t, v));
+        ig_value *position = k_add(b, row, k_i64(b, (int64_t)v * d->lanes));
+        columns[v] = k_load_count(b, t->b, position, d->lanes, valid_lanes(d, b, t, v));
     }
     for (uint32_t r = 0; r < t->rows; r++) {
         ig_value *x = k_splat(b, k_load(b, t->a[r], at, 1), d->lanes);

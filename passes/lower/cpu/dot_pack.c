@@ -41,7 +41,7 @@ static ig_value *load_line(const dot *d, ig_builder *b, ig_value *column, ig_val
 /* Where a square comes from, and its first element in the panel. */
 typedef struct square {
     ig_value *columns[IG_CPU_SQUARE]; /* of B: lines along k */
-    ig_value *place;                  /* in the panel, for the first k */
+    ig_value *position;               /* in the panel, for the first k */
     int64_t width;
 } square;
 
@@ -55,10 +55,10 @@ static void pack_square(const dot *d, ig_builder *b, const square *q, ig_value *
     }
     ig_cpu_transpose(b, rows, lanes);
     ig_value *at = k_mul(b, k_sub(b, k, first), k_i64(b, q->width));
-    at = k_add(b, at, q->place);
+    at = k_add(b, at, q->position);
     for (uint32_t j = 0; j < lanes; j++) {
-        ig_value *place = k_add(b, at, k_i64(b, (int64_t)j * q->width));
-        k_store(b, rows[j], d->panels.panel, place);
+        ig_value *position = k_add(b, at, k_i64(b, (int64_t)j * q->width));
+        k_store(b, rows[j], d->panels.panel, position);
     }
 }
 
@@ -75,7 +75,7 @@ static void pack_transposed(const dot *d, ig_builder *b, const dot_micro_panel *
     k_loop squares = k_loop_open(b, k_i64(b, 0), width, lanes, NULL, 0);
     ig_builder *in = &squares.b;
     dot_matrix m = matrix_of(d, in, s);
-    square q = { .place = squares.index, .width = dot_width(d, s) };
+    square q = { .position = squares.index, .width = dot_width(d, s) };
     for (uint32_t j = 0; j < d->panels.lanes; j++) {
         ig_value *n = k_add(in, k_add(in, s->column, squares.index), k_i64(in, j));
         n = s->left ? k_min(in, n, last) : n;

@@ -60,8 +60,8 @@ static void sum_block(const dot *d, ig_builder *b, const dot_micro_panel *s,
     ig_value *line = k_mul(in, loop.index, k_i64(in, dot_width(d, s)));
     ig_value *at = k_mul(in, loop.index, along_k), *columns[VECTORS];
     for (uint32_t v = 0; v < s->vectors; v++) {
-        ig_value *place = k_add(in, line, k_i64(in, (int64_t)v * lanes));
-        columns[v] = k_load(in, d->panels.panel, place, lanes);
+        ig_value *position = k_add(in, line, k_i64(in, (int64_t)v * lanes));
+        columns[v] = k_load(in, d->panels.panel, position, lanes);
     }
     for (uint32_t i = 0; i < count; i++) {
         ig_value *x = k_cast(in, k_load(in, rows[i / s->vectors], at, 1),
@@ -112,12 +112,12 @@ static void stage_block(const dot *d, ig_builder *b, const dot_micro_panel *s,
     ig_value *row = k_sub(b, r->row, s->range->rows[0]);
     ig_value *first = k_mul(b, row, k_i64(b, dot_width(d, s)));
     for (uint32_t i = 0; i < r->count * s->vectors; i++) {
-        ig_value *place = k_add(b, first, k_i64(b, (int64_t)i * p->lanes));
+        ig_value *position = k_add(b, first, k_i64(b, (int64_t)i * p->lanes));
         ig_value *sum = k_cast(b, sums[i], p->sum);
         if (p->is_deep) {
-            sum = k_add(b, k_load(b, p->stage, place, p->lanes), sum);
+            sum = k_add(b, k_load(b, p->stage, position, p->lanes), sum);
         }
-        k_store(b, sum, p->stage, place);
+        k_store(b, sum, p->stage, position);
     }
 }
 
@@ -202,11 +202,11 @@ static void store_stage(const dot *d, ig_builder *b, const dot_micro_panel *s) {
     ig_value *first = k_mul(&rows.b, number, width);
     k_loop columns = k_loop_open(&rows.b, k_i64(&rows.b, 0), end, step, NULL, 0);
     ig_builder *in = &columns.b;
-    ig_value *place = k_add(in, first, columns.index);
+    ig_value *position = k_add(in, first, columns.index);
     ig_value *at[2] = { rows.index, columns.index };
     ig_site site = { .lanes = p->store_lanes };
     site.count = p->store_lanes > 1 ? dot_valid_lanes(in, s, columns.index) : NULL;
-    store_vector(d, in, s, site, at, k_load(in, p->stage, place, p->store_lanes));
+    store_vector(d, in, s, site, at, k_load(in, p->stage, position, p->store_lanes));
     k_loop_close(&columns, NULL, 0);
     k_loop_close(&rows, NULL, 0);
 }

@@ -94,9 +94,9 @@ static ig_value *load_byte(const dot *d, ig_builder *b, const dot_micro_panel *s
                            const dot_matrix *m, ig_value *const at[2], uint32_t byte) {
     ig_value *k = k_add(b, k_mul(b, at[0], k_i64(b, IG_QUAD)), k_i64(b, byte));
     ig_value *last = k_sub(b, d->k, k_i64(b, 1));
-    ig_value *place[2] = { d->quads.is_whole ? k : k_min(b, k, last), at[1] };
+    ig_value *position[2] = { d->quads.is_whole ? k : k_min(b, k, last), at[1] };
     uint32_t lanes = d->panels.lanes;
-    ig_value *x = k_cast(b, dot_load_columns(d, b, s, m, place), IG_DT_u32);
+    ig_value *x = k_cast(b, dot_load_columns(d, b, s, m, position), IG_DT_u32);
     if (!d->quads.is_whole) {
         ig_value *is_inside = k_cast(b, k_compare(b, IG_OP_lt, k, d->k), IG_DT_u32);
         x = k_binary(b, IG_OP_mul, x, k_splat(b, is_inside, lanes));

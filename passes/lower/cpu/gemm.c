@@ -223,11 +223,11 @@ static void copy_rows(const gemm *g, ig_builder *b, const gemm_block *tile,
     k_loop rows = k_loop_open(b, zero, count, one, NULL, 0);
     ig_builder *in = &rows.b;
     ig_value *row = k_add(in, tile->row, rows.index);
-    ig_value *place = k_mul(in, k_sub(in, row, range->row),
-                            k_i64(in, g->copy_stride * g->unit));
+    ig_value *position = k_mul(in, k_sub(in, row, range->row),
+                               k_i64(in, g->copy_stride * g->unit));
     row_copy c = { .lanes = g->shape.lanes * g->unit,
                    .from = k_offset(in, g->a->buffer, k_mul(in, row, g->lda)),
-                   .to = k_offset(in, g->copy, place),
+                   .to = k_offset(in, g->copy, position),
                    .begin = k_mul(in, range->k, unit),
                    .end = k_min(in, k_mul(in, range->k_end, unit), depth) };
     copy_row(in, &c);
@@ -621,22 +621,23 @@ void gemm_spread_rows(gemm *g) {
 /* Rows that end within a word are copied, a pass at a time: extra quads ask for any. */
 bool gemm_take_chains(gemm *g, const ig_op *anchor) {
     int64_t depth = 0, k = 0, room = 1;
-    bool has_places = anchor->operand_count > 2;
+    bool has_targets = anchor->operand_count > 2;
     g->chain = ig_attr_int(anchor, IG_matmul_quads_chain, 0);
     if (g->chain == 0) {
-        return !has_places;
+        return !has_targets;
     }
     const ig_module *module = g->lower->module;
     bool is_known = ig_dim_constant(module, g->depth, &depth) && depth > 0 &&
                     ig_dim_constant(module, g->a->type->dims[1], &k);
     bool has_rows = depth <= K_BLOCK || k % IG_QUAD == 0;
     g->shape = ig_gemm_chain_shape_of(g->lower->target);
-    g->places = has_places ? ig_lower_input(g->lower, anchor, 2) : NULL;
-    if (!is_known || depth % g->chain != 0 || (has_places && !g->places)) {
+    g->targets = has_targets ? ig_lower_input(g->lower, anchor, 2) : NULL;
+    if (!is_known || depth % g->chain != 0 || (has_targets && !g->targets)) {
         return false;
     }
-    has_rows |= !has_places;
-    has_rows &= !has_places || ig_dim_constant(module, g->places->type->dims[1], &room);
+    has_rows |= !has_targets;
+    has_rows &= !has_targets ||
+                ig_dim_constant(module, g->targets->type->dims[1], &room);
     g->extra = room - 1;
     return has_rows;
 }

@@ -30,16 +30,16 @@ typedef struct gemm {
     ig_dtype sum;           /* of words' products: f32 or i32 */
     uint32_t unit;          /* elements of A in a word */
     const ig_lower_operand *a, *panels, *zeros; /* zeros: NULL where panels have none */
-    int64_t chain;                  /* quads summed in 16 bits first, or 0 */
-    int64_t extra;                  /* quads after each panel */
-    const ig_lower_operand *places; /* of these: [panels, 1 + extra], or NULL */
-    const ig_dim *dims;             /* [M, N] */
-    const ig_type *space;           /* of the epilogue: [M, N], or [M…, N] */
-    const gemm_window *window;      /* NULL: A is a matrix */
-    int64_t groups;                 /* products side by side, of N columns each */
-    ig_value *first_column;         /* of this group; NULL where there is one */
-    ig_dim depth;                   /* words of K */
-    ig_value *words;                /* the panels as such */
+    int64_t chain;                   /* quads summed in 16 bits first, or 0 */
+    int64_t extra;                   /* quads after each panel */
+    const ig_lower_operand *targets; /* of these: [panels, 1 + extra], or NULL */
+    const ig_dim *dims;              /* [M, N] */
+    const ig_type *space;            /* of the epilogue: [M, N], or [M…, N] */
+    const gemm_window *window;       /* NULL: A is a matrix */
+    int64_t groups;                  /* products side by side, of N columns each */
+    ig_value *first_column;          /* of this group; NULL where there is one */
+    ig_dim depth;                    /* words of K */
+    ig_value *words;                 /* the panels as such */
     ig_value *m, *n, *lda /* in elements */;
     ig_value *k;                 /* words */
     int64_t low_rows, high_rows; /* a tile of the grid has at least, at most so many */

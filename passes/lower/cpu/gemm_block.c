@@ -87,13 +87,14 @@ static void store_staged(const gemm *g, ig_builder *b, const gemm_block *tile,
     ig_value *row_width = k_i64(&rows.b, (int64_t)width * lanes);
     k_loop columns = k_loop_open(&rows.b, k_i64(&rows.b, 0), row_width, step, NULL, 0);
     ig_builder *inner = &columns.b;
-    ig_value *place = k_add(inner, k_mul(inner, rows.index, row_width), columns.index);
+    ig_value *position = k_add(inner, k_mul(inner, rows.index, row_width),
+                               columns.index);
     ig_value *row = k_add(inner, tile->row, rows.index);
     ig_value *column = k_add(inner, tile->column, columns.index);
     ig_site site = gemm_site_at(g, inner, row, column,
                                 valid_lanes(g, inner, column, is_tail));
     ig_map_set_id(site.values, IG_MAP_PTR(g->anchor),
-                  k_load(inner, g->stage, place, lanes));
+                  k_load(inner, g->stage, position, lanes));
     ig_lower_store_yields(g->lower, &site);
     k_loop_close(&columns, NULL, 0);
     k_loop_close(&rows, NULL, 0);
@@ -187,9 +188,9 @@ typedef struct k_step {
 
 /* A word of A in every lane. */
 static ig_value *load_row(const gemm *g, ig_builder *b, const k_step *at, uint32_t r) {
-    ig_value *place = k_mul(b, at->k, k_i64(b, g->unit));
-    place = at->shift ? k_add(b, place, at->shift) : place;
-    ig_value *x = k_load(b, at->state->rows[r], place, g->unit);
+    ig_value *position = k_mul(b, at->k, k_i64(b, g->unit));
+    position = at->shift ? k_add(b, position, at->shift) : position;
+    ig_value *x = k_load(b, at->state->rows[r], position, g->unit);
     if (!g->is_quads) {
         return k_splat(b, x, g->shape.lanes);
     }
@@ -201,8 +202,8 @@ static ig_value *load_column(const gemm *g, ig_builder *b, const k_step *at,
                              uint32_t c) {
     ig_value *panel = k_mul(b, at->state->panel_step, k_i64(b, c / g->shape.vectors));
     int64_t lane = (int64_t)(c % g->shape.vectors) * g->shape.lanes;
-    ig_value *place = k_offset(b, at->panels, panel);
-    ig_value *x = k_load(b, place, k_i64(b, lane), g->shape.lanes);
+    ig_value *position = k_offset(b, at->panels, panel);
+    ig_value *x = k_load(b, position, k_i64(b, lane), g->shape.lanes);
     if (g->is_quads) {
         return k_regroup(b, x, IG_DT_i8);
     }
@@ -313,15 +314,16 @@ static void multiply_chain(const gemm *g, k_loop *loop, const gemm_block *tile,
 }
 
 /* A number of the places, as an index from 0 to `max`. */
-static ig_value *load_place(const gemm *g, ig_builder *b, ig_value *at, ig_value *max) {
-    ig_value *x = k_cast(b, k_load(b, g->places->buffer, at, 1), IG_DT_i64);
+static ig_value *load_position(const gemm *g, ig_builder *b, ig_value *at,
+                               ig_value *max) {
+    ig_value *x = k_cast(b, k_load(b, g->targets->buffer, at, 1), IG_DT_i64);
     return k_min(b, k_max(b, x, k_i64(b, 0)), max);
 }
 
 /* How many extra quads panel number `panel` has: they are added in the last pass. */
 static ig_value *count_extra(const gemm *g, ig_builder *b, const gemm_block *tile,
                              ig_value *row) {
-    ig_value *count = load_place(g, b, row, k_i64(b, g->extra));
+    ig_value *count = load_position(g, b, row, k_i64(b, g->extra));
     if (!g->is_deep) {
         return count;
     }
@@ -349,9 +351,9 @@ static void add_panel_extra(const gemm *g, ig_builder *b, const gemm_block *tile
     k_loop loop = k_loop_open(b, zero, size, one, sums, count);
     ig_builder *in = &loop.b;
     ig_value *at = k_add(in, k_add(in, row, one), loop.index);
-    ig_value *k = load_place(g, in, at, k_sub(in, g->k, one));
-    ig_value *place = k_add(in, first, k_mul(in, loop.index, k_i64(in, PANEL)));
-    k_step step = { s, k, k_offset(in, g->words, place), shift_at(g, in, k) };
+    ig_value *k = load_position(g, in, at, k_sub(in, g->k, one));
+    ig_value *position = k_add(in, first, k_mul(in, loop.index, k_i64(in, PANEL)));
+    k_step step = { s, k, k_offset(in, g->words, position), shift_at(g, in, k) };
     chain_tile t = { tile->rows, g->shape.vectors, 1, &step };
     memcpy(next, loop.carried, count * sizeof *next);
     add_chain(g, in, &t, next);
@@ -383,11 +385,11 @@ static void add_extra(const gemm *g, ig_builder *b, const gemm_block *tile, k_st
 /* Prefetches at the cursor; returns where it is next. */
 static ig_value *move_cursor(ig_builder *b, const gemm_cursor *c, ig_value *at,
                              ig_value *k) {
-    ig_value *place = at;
+    ig_value *position = at;
     if (c->across) {
-        place = k_add(b, at, k_mul(b, k_mod(b, k, k_i64(b, PANEL)), c->across));
+        position = k_add(b, at, k_mul(b, k_mod(b, k, k_i64(b, PANEL)), c->across));
     }
-    k_prefetch(b, c->buffer, place, c->level);
+    k_prefetch(b, c->buffer, position, c->level);
     ig_value *next = k_add(b, at, c->step);
     return c->last ? k_min(b, next, c->last) : next;
 }
@@ -409,9 +411,9 @@ static void sum_range(const gemm *g, ig_builder *b, const gemm_block *tile,
     for (uint32_t i = 0; i < tile->cursor_count; i++) {
         next[tile_size + 1 + i] = at[1 + i];
         for (int64_t k = 0; k < length; k++) {
-            ig_value *place = k_add(&loop.b, loop.index, k_i64(&loop.b, k));
+            ig_value *position = k_add(&loop.b, loop.index, k_i64(&loop.b, k));
             next[tile_size + 1 + i] = move_cursor(&loop.b, &tile->cursors[i],
-                                                  next[tile_size + 1 + i], place);
+                                                  next[tile_size + 1 + i], position);
         }
     }
     k_step from = { s, loop.index, at[0], range->shift };
@@ -459,7 +461,7 @@ static void sum_pass(const gemm *g, ig_builder *b, const gemm_block *tile,
         k_range whole = { tile->range->k, tile->range->k_end, NULL };
         sum_range(g, b, tile, &s, &whole, state);
     }
-    if (g->places) {
+    if (g->targets) {
         add_extra(g, b, tile, s, state);
     }
     memcpy(out_sums, state, tile_size * sizeof *out_sums);
@@ -468,8 +470,8 @@ static void sum_pass(const gemm *g, ig_builder *b, const gemm_block *tile,
 /* ---- passes over a long K ---- */
 
 /* Where vector i of a register tile waits between passes. */
-static ig_value *partial_place(const gemm *g, ig_builder *b, const gemm_block *tile,
-                               uint32_t i) {
+static ig_value *partial_position(const gemm *g, ig_builder *b, const gemm_block *tile,
+                                  uint32_t i) {
     uint32_t width = tile->panels * g->shape.vectors;
     ig_value *row = k_sub(b, tile->row, tile->range->row);
     ig_value *column = k_sub(b, tile->column, tile->range->column);
@@ -490,9 +492,9 @@ static void add_passes(const gemm *g, ig_builder *b, const gemm_block *tile,
     ig_value *is_first = k_compare(b, IG_OP_eq, tile->range->k, k_i64(b, 0));
     k_if first = k_if_open(b, is_first, types, count);
     for (uint32_t i = 0; i < count; i++) {
-        ig_value *place = partial_place(g, &first.other, tile, i);
+        ig_value *position = partial_position(g, &first.other, tile, i);
         zeros[i] = k_const_vector(&first.then, g->sum, g->shape.lanes, 0.0);
-        before[i] = k_load(&first.other, g->partial, place, g->shape.lanes);
+        before[i] = k_load(&first.other, g->partial, position, g->shape.lanes);
     }
     k_if_close(&first, zeros, before);
     for (uint32_t i = 0; i < count; i++) {
@@ -507,8 +509,8 @@ static void keep_or_finish(const gemm *g, ig_builder *b, const gemm_block *tile,
     k_if last = k_if_open(b, is_last, NULL, 0);
     finish_tile(g, &last.then, tile);
     for (uint32_t i = 0; i < count; i++) {
-        ig_value *place = partial_place(g, &last.other, tile, i);
-        k_store(&last.other, tile->sums[i], g->partial, place);
+        ig_value *position = partial_position(g, &last.other, tile, i);
+        k_store(&last.other, tile->sums[i], g->partial, position);
     }
     k_if_close(&last, NULL, NULL);
 }

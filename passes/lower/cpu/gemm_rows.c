@@ -19,7 +19,7 @@ typedef struct block_sums {
 typedef struct block_row {
     const gemm_block *tile;
     const block_sums *sums;
-    ig_value *number;
+    ig_value *index;
     bool is_tail;   /* some columns may be beyond N */
     uint32_t lanes; /* of the epilogue's vectors */
 } block_row;
@@ -77,14 +77,14 @@ static void sum_block(const gemm *g, ig_builder *b, k_block block, ig_value *is_
 static ig_site read_site(const gemm *g, ig_builder *b, const block_row *row,
                          ig_value *column) {
     const block_sums *sums = row->sums;
-    ig_value *place = k_add(b, k_mul(b, row->number, sums->step), column);
+    ig_value *position = k_add(b, k_mul(b, row->index, sums->step), column);
     ig_value *at = k_add(b, row->tile->column, column);
     ig_value *count = row->is_tail ? k_sub(b, g->n, at) : NULL;
-    ig_value *line = k_add(b, row->tile->row, row->number);
+    ig_value *line = k_add(b, row->tile->row, row->index);
     ig_site site = gemm_site_at(g, b, line, at, count);
     site.lanes = row->lanes;
     ig_map_set_id(site.values, IG_MAP_PTR(g->anchor),
-                  k_load(b, sums->buffer, place, row->lanes));
+                  k_load(b, sums->buffer, position, row->lanes));
     return site;
 }
 
@@ -115,7 +115,7 @@ static void store_row_staged(const gemm *g, ig_builder *b, const block_row *row)
 
 static void store_rows(const gemm *g, ig_builder *b, block_row row, ig_value *count) {
     k_loop rows = k_loop_open(b, k_i64(b, 0), count, k_i64(b, 1), NULL, 0);
-    row.number = rows.index;
+    row.index = rows.index;
     (g->is_heavy ? store_row_staged : store_row)(g, &rows.b, &row);
     k_loop_close(&rows, NULL, 0);
 }

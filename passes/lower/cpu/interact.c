@@ -25,7 +25,7 @@
 enum { MAX_VECTORS = 20, MAX_RUNS = 1024 };
 
 typedef struct pair_run {
-    int64_t row, column, place; /* i, first j, first p */
+    int64_t row, column, position; /* i, first j, first p */
     int64_t count;
 } pair_run;
 
@@ -148,8 +148,8 @@ static void emit_rows(const single *t, ig_builder *b, ig_value *sample, int64_t 
     k_loop_close(&loop, sums, total);
     for (int64_t r = first, i = 0; r < first + count; r++) {
         for (uint32_t v = 0; v < t->width[r]; v++, i++) {
-            int64_t place = r * t->padded + (int64_t)v * t->of.lanes;
-            k_store(b, loop.results[i], t->products, k_i64(b, place));
+            int64_t position = r * t->padded + (int64_t)v * t->of.lanes;
+            k_store(b, loop.results[i], t->products, k_i64(b, position));
         }
     }
 }
@@ -187,8 +187,8 @@ static void emit_run(const single *t, ig_builder *b, const pair_run *run,
         ig_value *count = left < (int64_t)t->of.lanes ? k_i64(b, left) : NULL;
         ig_value *x = k_load_count(b, t->products, k_i64(b, from + done), t->of.lanes,
                                    count);
-        ig_value *place = k_add(b, out_row, k_i64(b, run->place + done));
-        k_store_count(b, x, t->of.out->buffer, place, count);
+        ig_value *position = k_add(b, out_row, k_i64(b, run->position + done));
+        k_store_count(b, x, t->of.out->buffer, position, count);
     }
 }
 

@@ -76,7 +76,7 @@ static void emit_columns(const ig_interact *t, ig_builder *b, ig_value *first,
 /* Some pairs of a row from `low` on and a row from `high` on that is not before it. */
 typedef struct block {
     int64_t low, high;
-    uint32_t places[LOW * HIGH]; /* of its pairs, in `pairs` */
+    uint32_t positions[LOW * HIGH]; /* of its pairs, in `pairs` */
     uint32_t count;
 } block;
 
@@ -100,7 +100,7 @@ static void emit_block(const ig_interact *t, ig_builder *b, const block *of,
                        ig_value *count) {
     ig_value *sums[LOW * HIGH];
     for (uint32_t n = 0; n < of->count; n++) {
-        ig_value *at = k_i64(b, (int64_t)of->places[n] * t->lanes);
+        ig_value *at = k_i64(b, (int64_t)of->positions[n] * t->lanes);
         sums[n] = k_load(b, t->products, at, t->lanes);
     }
     ig_value *lanes = k_i64(b, t->lanes), *end = k_mul(b, count, lanes);
@@ -108,7 +108,8 @@ static void emit_block(const ig_interact *t, ig_builder *b, const block *of,
     ig_builder *in = &loop.b;
     ig_value *low[LOW] = { 0 }, *high[HIGH] = { 0 };
     for (uint32_t n = 0; n < of->count; n++) {
-        int64_t pair = t->pairs[of->places[n]], i = pair / t->rows, j = pair % t->rows;
+        int64_t pair = t->pairs[of->positions[n]], i = pair / t->rows,
+                j = pair % t->rows;
         int64_t below = i < j ? i : j, above = i < j ? j : i;
         ig_value **x = &low[below - of->low], **y = &high[above - of->high];
         *x = *x ? *x : load_column(t, in, loop.index, below);
@@ -117,7 +118,7 @@ static void emit_block(const ig_interact *t, ig_builder *b, const block *of,
     }
     k_loop_close(&loop, sums, of->count);
     for (uint32_t n = 0; n < of->count; n++) {
-        ig_value *at = k_i64(b, (int64_t)of->places[n] * t->lanes);
+        ig_value *at = k_i64(b, (int64_t)of->positions[n] * t->lanes);
         k_store(b, loop.results[n], t->products, at);
     }
 }
@@ -134,7 +135,7 @@ static void emit_blocks_at(const ig_interact *t, ig_builder *b, int64_t low,
             above / edge.high * edge.high != high) {
             continue;
         }
-        of.places[of.count++] = p;
+        of.positions[of.count++] = p;
         if (of.count == edge.low * edge.high) {
             emit_block(t, b, &of, count);
             of.count = 0;
@@ -171,9 +172,9 @@ static void emit_results(const ig_interact *t, ig_builder *b, ig_value *first,
     ig_value *square[IG_CPU_SQUARE], *lanes = k_i64(b, t->lanes);
     int64_t rest = t->pair_count % t->lanes;
     for (uint32_t p = 0; p < t->lanes; p++) {
-        ig_value *place = k_mul(b, k_add(b, at, k_i64(b, p)), lanes);
+        ig_value *position = k_mul(b, k_add(b, at, k_i64(b, p)), lanes);
         square[p] = left && p >= rest ? k_const_vector(b, IG_DT_f32, t->lanes, 0.0)
-                                      : k_load(b, t->products, place, t->lanes);
+                                      : k_load(b, t->products, position, t->lanes);
     }
     ig_cpu_transpose(b, square, t->lanes);
     ig_value *step = ig_lower_dim(t->lower, t->out->strides[0]);

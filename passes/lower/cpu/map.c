@@ -22,8 +22,8 @@ enum { CHUNK = 4096, STRIP = 16, SQUARE = 64 };
 
 /* ---- code ---- */
 
-void map_emit_place(const map_space *s, ig_builder *b, ig_value **index, uint32_t lanes,
-                    ig_value *count) {
+void map_emit_position(const map_space *s, ig_builder *b, ig_value **index,
+                       uint32_t lanes, ig_value *count) {
     if (s->narrow) {
         map_emit_narrow(s, b, index, count);
         return;
@@ -47,7 +47,7 @@ static void emit_counted(const map_space *s, ig_builder *b, ig_value **index,
     k_loop loop = k_loop_open(b, from, to, lanes, NULL, 0);
     index[s->rank - 1] = loop.index;
     ig_value *count = k_min(&loop.b, lanes, k_sub(&loop.b, to, loop.index));
-    map_emit_place(s, &loop.b, index, s->lanes, count);
+    map_emit_position(s, &loop.b, index, s->lanes, count);
     k_loop_close(&loop, NULL, 0);
 }
 
@@ -63,14 +63,14 @@ static void emit_row(const map_space *s, ig_builder *b, ig_value **index,
     ig_value *middle = k_add(b, from, whole);
     k_loop loop = k_loop_open(b, from, middle, lanes, NULL, 0);
     index[s->rank - 1] = loop.index;
-    map_emit_place(s, &loop.b, index, s->lanes, NULL);
+    map_emit_position(s, &loop.b, index, s->lanes, NULL);
     k_loop_close(&loop, NULL, 0);
     if (s->lanes == 1) {
         return;
     }
     k_if tail = k_if_open(b, k_compare(b, IG_OP_lt, middle, to), NULL, 0);
     index[s->rank - 1] = middle;
-    map_emit_place(s, &tail.then, index, s->lanes, k_sub(&tail.then, to, middle));
+    map_emit_position(s, &tail.then, index, s->lanes, k_sub(&tail.then, to, middle));
     k_if_close(&tail, NULL, NULL);
 }
 

@@ -20,8 +20,8 @@ typedef struct map_space {
 } map_space;
 
 /* `lanes` neighbours along the last dim at `index`, or those that `count` says. */
-void map_emit_place(const map_space *s, ig_builder *b, ig_value **index, uint32_t lanes,
-                    ig_value *count);
+void map_emit_position(const map_space *s, ig_builder *b, ig_value **index,
+                       uint32_t lanes, ig_value *count);
 
 /* map_turned.c: operands that are contiguous along the dim `turned`.  Sets is_square
  * and the lanes of a square. */

@@ -150,9 +150,9 @@ static void emit_vectors(const line *l, ig_builder *b, const run *r, ig_value *c
     combine_taps(l, b, 2, k_add(b, l->x_at, at), &g);
     for (uint32_t v = 0; v < vectors; v++) {
         ig_value *own = k_add(b, column, k_i64(b, (int64_t)v * p->lanes));
-        ig_value *place = k_add(b, r->to, k_mul(b, own, r->stride));
+        ig_value *position = k_add(b, r->to, k_mul(b, own, r->stride));
         ig_value *value = k_cast(b, g.totals[v], (ig_dtype)r->buffer->type->dtype);
-        k_store_count(b, value, r->buffer, place, p->lanes == 1 ? NULL : count);
+        k_store_count(b, value, r->buffer, position, p->lanes == 1 ? NULL : count);
     }
 }
 

@@ -44,9 +44,9 @@ typedef struct gemm {
 } gemm;
 
 /* The tile in force: its first row, column and panel. */
-typedef struct tile_place {
+typedef struct tile_position {
     ig_value *row, *column, *panel;
-} tile_place;
+} tile_position;
 
 /* `x` + SIDE * `number`. */
 static ig_value *stride_on(ig_builder *b, ig_value *x, uint32_t index) {
@@ -61,21 +61,23 @@ static ig_value *slice_at(ig_builder *b, ig_value *k, ig_value *column) {
 /* ---- slices ---- */
 
 /* Threads along `across` read along k, which is contiguous in A. */
-static void copy_a(const gemm *g, ig_builder *b, const tile_place *at, ig_value *k0) {
+static void copy_a(const gemm *g, ig_builder *b, const tile_position *at,
+                   ig_value *k0) {
     ig_value *k = k_add(b, k0, g->across), *k_left = k_sub(b, g->k, k);
     for (uint32_t i = 0; i < EACH; i++) {
-        ig_value *place = stride_on(b, g->down, i);
-        ig_value *row = k_add(b, at->row, place);
+        ig_value *position = stride_on(b, g->down, i);
+        ig_value *row = k_add(b, at->row, position);
         ig_value *is_there = k_min(b, k_sub(b, g->m, row), k_left);
         ig_value *index = k_add(b, k_mul(b, row, g->lda), k);
         ig_value *x = k_load_count(b, g->a->buffer, index, 1, is_there);
         x = k_cast(b, x, IG_DT_f32);
-        k_store(b, x, g->a_slice, slice_at(b, g->across, place));
+        k_store(b, x, g->a_slice, slice_at(b, g->across, position));
     }
 }
 
 /* Threads along `across` read one line of a panel. */
-static void copy_b(const gemm *g, ig_builder *b, const tile_place *at, ig_value *k0) {
+static void copy_b(const gemm *g, ig_builder *b, const tile_position *at,
+                   ig_value *k0) {
     ig_value *k = k_add(b, k0, g->down), *k_left = k_sub(b, g->k, k);
     for (uint32_t i = 0; i < EACH; i++) {
         ig_value *panel = k_add(b, at->panel, k_i64(b, i));
@@ -107,7 +109,7 @@ static k_loop multiply_slice(const gemm *g, ig_builder *b, ig_value *const *sums
     return loop;
 }
 
-static k_loop emit_sums(const gemm *g, ig_builder *b, const tile_place *at) {
+static k_loop emit_sums(const gemm *g, ig_builder *b, const tile_position *at) {
     ig_value *sums[SUMS];
     for (uint32_t i = 0; i < SUMS; i++) {
         sums[i] = k_const(b, IG_DT_f32, 0.0);
@@ -124,8 +126,8 @@ static k_loop emit_sums(const gemm *g, ig_builder *b, const tile_place *at) {
 
 /* ---- the epilogue ---- */
 
-static void store_place(const gemm *g, ig_builder *b, ig_value *const index[2],
-                        ig_value *sum) {
+static void store_position(const gemm *g, ig_builder *b, ig_value *const index[2],
+                           ig_value *sum) {
     ig_value *is_there = k_binary(b, IG_OP_and, k_compare(b, IG_OP_lt, index[0], g->m),
                                   k_compare(b, IG_OP_lt, index[1], g->n));
     k_if there = k_if_open(b, is_there, NULL, 0);
@@ -143,18 +145,18 @@ static void store_place(const gemm *g, ig_builder *b, ig_value *const index[2],
     k_if_close(&there, NULL, NULL);
 }
 
-static void store_sums(const gemm *g, ig_builder *b, const tile_place *at,
+static void store_sums(const gemm *g, ig_builder *b, const tile_position *at,
                        ig_value *const *sums) {
     for (uint32_t i = 0; i < SUMS; i++) {
         ig_value *row = stride_on(b, g->down, i / EACH);
         ig_value *column = stride_on(b, g->across, i % EACH);
         ig_value *index[2] = { k_add(b, at->row, row), k_add(b, at->column, column) };
-        store_place(g, b, index, sums[i]);
+        store_position(g, b, index, sums[i]);
     }
 }
 
 /* A long epilogue is emitted once and loops over the sums, which go through memory. */
-static void store_staged(const gemm *g, ig_builder *b, const tile_place *at,
+static void store_staged(const gemm *g, ig_builder *b, const tile_position *at,
                          ig_value *const *sums) {
     for (uint32_t i = 0; i < SUMS; i++) {
         k_store(b, sums[i], g->stage, k_i64(b, i));
@@ -166,7 +168,7 @@ static void store_staged(const gemm *g, ig_builder *b, const tile_place *at,
     ig_value *column = k_mul(in, k_mod(in, loop.index, each), side);
     ig_value *index[2] = { k_add(in, at->row, k_add(in, g->down, row)),
                            k_add(in, at->column, k_add(in, g->across, column)) };
-    store_place(g, in, index, k_load(in, g->stage, loop.index, 1));
+    store_position(g, in, index, k_load(in, g->stage, loop.index, 1));
     k_loop_close(&loop, NULL, 0);
 }
 
@@ -174,9 +176,9 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const gemm *g = user;
     ig_value *row_tile = k_div(b, tile, g->across_tiles);
     ig_value *column_tile = k_mod(b, tile, g->across_tiles);
-    tile_place at = { .row = k_mul(b, row_tile, k_i64(b, TILE)),
-                      .column = k_mul(b, column_tile, k_i64(b, TILE)),
-                      .panel = k_mul(b, column_tile, k_i64(b, EACH)) };
+    tile_position at = { .row = k_mul(b, row_tile, k_i64(b, TILE)),
+                         .column = k_mul(b, column_tile, k_i64(b, TILE)),
+                         .panel = k_mul(b, column_tile, k_i64(b, EACH)) };
     k_loop sums = emit_sums(g, b, &at);
     (g->stage ? store_staged : store_sums)(g, b, &at, sums.results);
 }

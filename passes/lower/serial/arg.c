@@ -22,7 +22,7 @@ typedef struct arg {
     const ig_lower_operand *x, *out;
     uint32_t axis;
     bool is_min, is_last;
-    ig_dtype wide, number; /* of elements, and of their positions */
+    ig_dtype wide, index_type; /* of elements, and of their positions */
 } arg;
 
 /* An extreme value in each lane, and where it is. */
@@ -57,10 +57,11 @@ static best choose_best(const arg *a, ig_builder *b, best x, best y) {
     return (best){ k_where(b, wins, y.x, x.x), k_where(b, wins, y.at, x.at) };
 }
 
-static void store_places(const arg *a, ig_builder *b, ig_value *const *index,
-                         ig_value *const *places, uint32_t vectors, ig_value *count) {
+static void store_positions(const arg *a, ig_builder *b, ig_value *const *index,
+                            ig_value *const *positions, uint32_t vectors,
+                            ig_value *count) {
     ig_value *out_index[IG_TENSOR_RANK];
-    uint32_t rank = 0, lanes = places[0]->type->lanes;
+    uint32_t rank = 0, lanes = positions[0]->type->lanes;
     for (uint32_t d = 0; d < a->x->type->rank; d++) {
         if (d != a->axis || a->out->type->rank == a->x->type->rank) {
             out_index[rank++] = d == a->axis ? k_i64(b, 0) : index[d];
@@ -69,7 +70,8 @@ static void store_places(const arg *a, ig_builder *b, ig_value *const *index,
     ig_value *at = ig_lower_at(a->lower, b, a->out, out_index);
     for (uint32_t v = 0; v < vectors; v++) {
         ig_value *own = k_add(b, at, k_i64(b, (int64_t)v * lanes));
-        k_store_count(b, k_cast(b, places[v], IG_DT_i64), a->out->buffer, own, count);
+        k_store_count(b, k_cast(b, positions[v], IG_DT_i64), a->out->buffer, own,
+                      count);
     }
 }
 
@@ -87,32 +89,32 @@ static void emit_across(void *user, ig_builder *b, ig_value **index, uint32_t ve
     uint32_t lanes = a->lines.lanes;
     ig_value *extent = ig_lower_dim(a->lower, a->x->type->dims[a->axis]);
     ig_value *stride = ig_lower_dim(a->lower, a->x->strides[a->axis]);
-    ig_value *next[2 * IG_LINE_VECTORS], *places[IG_LINE_VECTORS];
+    ig_value *next[2 * IG_LINE_VECTORS], *positions[IG_LINE_VECTORS];
     index[a->axis] = k_i64(b, 0);
     ig_value *start = ig_lower_at(a->lower, b, a->x, index);
     ig_value *there = ig_lower_line_count(&a->lines, b, count);
     for (uint32_t v = 0; v < vectors; v++) {
         ig_value *at = k_add(b, start, k_i64(b, (int64_t)v * lanes));
         next[2 * v] = load_wide(a, b, at, lanes, there);
-        next[2 * v + 1] = k_const_vector(b, a->number, lanes, 0);
+        next[2 * v + 1] = k_const_vector(b, a->index_type, lanes, 0);
     }
     k_loop loop = k_loop_open(b, k_i64(b, 1), extent, k_i64(b, 1), next, 2 * vectors);
     ig_builder *in = &loop.b;
     ig_value *row = k_add(in, start, k_mul(in, loop.index, stride));
-    ig_value *number = k_splat(in, k_cast(in, loop.index, a->number), lanes);
+    ig_value *index_type = k_splat(in, k_cast(in, loop.index, a->index_type), lanes);
     for (uint32_t v = 0; v < vectors; v++) {
         ig_value *const *old = loop.carried + 2 * v;
         ig_value *at = k_add(in, row, k_i64(in, (int64_t)v * lanes));
         ig_value *x = load_wide(a, in, at, lanes, count);
         ig_value *is_better = beats_best(a, in, x, old[0]);
         next[2 * v] = k_where(in, is_better, x, old[0]);
-        next[2 * v + 1] = k_where(in, is_better, number, old[1]);
+        next[2 * v + 1] = k_where(in, is_better, index_type, old[1]);
     }
     k_loop_close(&loop, next, 2 * vectors);
     for (uint32_t v = 0; v < vectors; v++) {
-        places[v] = loop.results[2 * v + 1];
+        positions[v] = loop.results[2 * v + 1];
     }
-    store_places(a, b, index, places, vectors, count);
+    store_positions(a, b, index, positions, vectors, count);
 }
 
 /* ---- along: the axis is contiguous, and lanes run along it ---- */
@@ -131,7 +133,7 @@ static void step_along(const arg *a, ig_builder *b, ig_value *at, ig_value *cons
     next[0] = k_where(b, is_better, x, old[0]);
     next[1] = k_where(b, is_better, old[2], old[1]);
     next[2] = k_binary(b, IG_OP_add, old[2],
-                       k_const_vector(b, a->number, lanes, lanes));
+                       k_const_vector(b, a->index_type, lanes, lanes));
 }
 
 /* The best of all lanes, in each of them: halves against halves. */
@@ -159,8 +161,8 @@ static void emit_along(const arg *a, ig_builder *b, ig_value **index, uint32_t l
     ig_value *start = ig_lower_at(a->lower, b, a->x, index);
     ig_value *first = k_load_count(b, a->x->buffer, start, 1, extent);
     next[0] = k_splat(b, k_cast(b, first, a->wide), lanes);
-    next[1] = k_const_vector(b, a->number, lanes, 0);
-    next[2] = k_cast(b, k_iota(b, lanes), a->number);
+    next[1] = k_const_vector(b, a->index_type, lanes, 0);
+    next[2] = k_cast(b, k_iota(b, lanes), a->index_type);
     k_loop loop = k_loop_open(b, k_i64(b, 0), whole, step, next, 3);
     step_along(a, &loop.b, k_add(&loop.b, start, loop.index), loop.carried, NULL, next);
     k_loop_close(&loop, next, 3);
@@ -169,15 +171,15 @@ static void emit_along(const arg *a, ig_builder *b, ig_value **index, uint32_t l
     step_along(a, &tail.b, k_add(&tail.b, start, tail.index), tail.carried, left, next);
     k_loop_close(&tail, next, 3);
     best all = join_lanes(a, b, (best){ tail.results[0], tail.results[1] });
-    ig_value *place = k_extract(b, all.at, 0);
-    store_places(a, b, index, &place, 1, NULL);
+    ig_value *position = k_extract(b, all.at, 0);
+    store_positions(a, b, index, &position, 1, NULL);
 }
 
 static void emit_line(void *user, ig_builder *b, ig_value **index, uint32_t vectors,
                       ig_value *count) {
     const arg *a = user;
     uint32_t lanes = ig_lower_lanes(a->lower, a->wide);
-    uint32_t own = ig_lower_lanes(a->lower, a->number);
+    uint32_t own = ig_lower_lanes(a->lower, a->index_type);
     lanes = own < lanes ? own : lanes;
     if (lanes > 1 && ig_dim_is(a->x->strides[a->axis], 1)) {
         emit_along(a, b, index, lanes);
@@ -205,13 +207,13 @@ ig_status ig_lower_serial_arg(ig_lower *lower) {
     int64_t extent = 0;
     bool is_short = ig_dim_constant(lower->module, a.x->type->dims[a.axis], &extent) &&
                     extent <= INT32_MAX;
-    a.number = is_short ? IG_DT_i32 : IG_DT_i64;
+    a.index_type = is_short ? IG_DT_i32 : IG_DT_i64;
     a.lines = (ig_lines){ .lower = lower,
                           .type = a.x->type,
                           .axis = a.axis,
                           .each = ig_lower_tile(lower, LINES),
                           .user = &a };
-    uint32_t lanes = ig_lower_line_lanes(lower, a.x, a.out, a.axis, a.number);
+    uint32_t lanes = ig_lower_line_lanes(lower, a.x, a.out, a.axis, a.index_type);
     a.lines.lanes = lanes > 1 ? ig_lower_line_lanes(lower, a.x, a.out, a.axis, a.wide)
                               : 1;
     a.lines.lanes = lanes < a.lines.lanes ? lanes : a.lines.lanes;
@@ -273,9 +275,9 @@ static ig_value *find_boundary(const search *s, ig_builder *b, ig_value *x,
     return loop.results[0];
 }
 
-static void emit_search(const search *s, ig_builder *b, ig_value *number) {
+static void emit_search(const search *s, ig_builder *b, ig_value *index_type) {
     ig_value *index[IG_TENSOR_RANK], *row = k_i64(b, 0);
-    ig_lower_split(s->lower, b, s->x->type, s->x->type->rank, number, index);
+    ig_lower_split(s->lower, b, s->x->type, s->x->type->rank, index_type, index);
     for (uint32_t d = 0; s->rows->type->rank > 1 && d + 1 < s->rows->type->rank; d++) {
         ig_value *stride = ig_lower_dim(s->lower, s->rows->strides[d]);
         row = k_add(b, row, k_mul(b, index[d], stride));

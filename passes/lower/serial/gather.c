@@ -31,7 +31,7 @@ struct gather {
     int64_t rows_per_tile;
     uint32_t lanes;
     /* Where in x the run of a row begins. */
-    place_at (*place)(const gather *g, ig_builder *b, ig_value *const *row);
+    place_at (*locate)(const gather *g, ig_builder *b, ig_value *const *row);
 };
 
 /* ---- ids ---- */
@@ -65,47 +65,47 @@ static ig_value *checked_id(const gather *g, ig_builder *b, ig_value *at, ig_dim
 }
 
 static place_at place_gather(const gather *g, ig_builder *b, ig_value *const *row) {
-    place_at place = { .valid = NULL };
+    place_at position = { .valid = NULL };
     uint32_t ids_rank = g->ids->type->rank;
     ig_value *const *ids_row = ids_rank > 0 ? row + g->axis : NULL;
     ig_value *at = dot_strides(g, b, g->ids->strides, ids_row, ids_rank);
-    ig_value *id = checked_id(g, b, at, g->x->type->dims[g->axis], &place.valid);
+    ig_value *id = checked_id(g, b, at, g->x->type->dims[g->axis], &position.valid);
     ig_value *outer = dot_strides(g, b, g->x->strides, row, g->axis);
     ig_value *step = ig_lower_dim(g->lower, g->x->strides[g->axis]);
-    place.x = k_add(b, outer, k_mul(b, id, step));
-    return place;
+    position.x = k_add(b, outer, k_mul(b, id, step));
+    return position;
 }
 
 static place_at place_elements(const gather *g, ig_builder *b, ig_value *const *row) {
-    place_at place = { .valid = NULL };
+    place_at position = { .valid = NULL };
     uint32_t rank = g->x->type->rank;
     ig_value *at = dot_strides(g, b, g->ids->strides, row, rank);
-    ig_value *id = checked_id(g, b, at, g->x->type->dims[g->axis], &place.valid);
+    ig_value *id = checked_id(g, b, at, g->x->type->dims[g->axis], &position.valid);
     ig_value *index[IG_TENSOR_RANK];
     for (uint32_t d = 0; d < rank; d++) {
         index[d] = d == g->axis ? id : row[d];
     }
-    place.x = dot_strides(g, b, g->x->strides, index, rank);
-    return place;
+    position.x = dot_strides(g, b, g->x->strides, index, rank);
+    return position;
 }
 
 static place_at place_nd(const gather *g, ig_builder *b, ig_value *const *row) {
-    place_at place = { .valid = NULL };
+    place_at position = { .valid = NULL };
     uint32_t last = g->ids->type->rank - 1;
     ig_value *start = dot_strides(g, b, g->ids->strides, row, last);
     ig_value *step = ig_lower_dim(g->lower, g->ids->strides[last]);
-    place.x = dot_strides(g, b, g->x->strides, row, g->batch);
+    position.x = dot_strides(g, b, g->x->strides, row, g->batch);
     for (int64_t m = 0; m < ig_dim_value(g->ids->type->dims[last]); m++) {
         uint32_t d = g->batch + (uint32_t)m;
         ig_value *at = k_add(b, start, k_mul(b, step, k_i64(b, m)));
-        ig_value *id = checked_id(g, b, at, g->x->type->dims[d], &place.valid);
+        ig_value *id = checked_id(g, b, at, g->x->type->dims[d], &position.valid);
         ig_value *by = ig_lower_dim(g->lower, g->x->strides[d]);
-        place.x = k_add(b, place.x, k_mul(b, id, by));
+        position.x = k_add(b, position.x, k_mul(b, id, by));
     }
-    if (!place.valid) { /* ids of no columns name all of x, which is there */
-        place.valid = k_const(b, IG_DT_bool, 1);
+    if (!position.valid) { /* ids of no columns name all of x, which is there */
+        position.valid = k_const(b, IG_DT_bool, 1);
     }
-    return place;
+    return position;
 }
 
 /* ---- runs ---- */
@@ -171,15 +171,15 @@ static void copy_scattered(const gather *g, ig_builder *b, const place_at *from,
         out = k_add(in, out,
                     k_mul(in, i, ig_lower_dim(g->lower, g->out->strides[at_out])));
     }
-    place_at place = { .x = x, .valid = from->valid };
-    copy_vector(g, in, &place, out, NULL);
+    place_at position = { .x = x, .valid = from->valid };
+    copy_vector(g, in, &position, out, NULL);
     k_loop_close(&loop, NULL, 0);
 }
 
 /* ---- the grid ---- */
 
 static void emit_row(const gather *g, ig_builder *b, ig_value *const *index) {
-    place_at from = g->place(g, b, index);
+    place_at from = g->locate(g, b, index);
     ig_value *to = dot_strides(g, b, g->out->strides, index, g->row_rank);
     if (is_run_contiguous(g, g->x) && is_run_contiguous(g, g->out)) {
         copy_contiguous(g, b, &from, to);
@@ -326,17 +326,17 @@ static void choose_form(gather *g) {
         g->axis = (uint32_t)ig_attr_int(g->op, IG_gather_axis, 0);
         g->wraps = ig_attr_int(g->op, IG_gather_negative, 0) == IG_NEGATIVE_wrap;
         g->row_rank = g->axis + g->ids->type->rank;
-        g->place = place_gather;
+        g->locate = place_gather;
     } else if (g->op->code == IG_OP_gather_elements) {
         g->axis = (uint32_t)ig_attr_int(g->op, IG_gather_elements_axis, 0);
         g->wraps = true;
         g->row_rank = rank;
-        g->place = place_elements;
+        g->locate = place_elements;
     } else {
         g->batch = (uint32_t)ig_attr_int(g->op, IG_gather_nd_batch, 0);
         g->wraps = ig_attr_int(g->op, IG_gather_nd_negative, 0) == IG_NEGATIVE_wrap;
         g->row_rank = g->ids->type->rank - 1;
-        g->place = place_nd;
+        g->locate = place_nd;
     }
 }
 

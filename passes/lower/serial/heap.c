@@ -49,16 +49,16 @@ ig_value *ig_heap_levels(ig_builder *b, ig_value *size) {
     return k_ceil_div(b, ig_lower_count_bits(b, children), LEVEL_BITS);
 }
 
-static ig_value *place_of(const ig_heap *h, ig_builder *b, ig_value *at) {
+static ig_value *position_of(const ig_heap *h, ig_builder *b, ig_value *at) {
     return k_add(b, h->root, k_mul(b, at, h->step));
 }
 
 ig_value *ig_heap_load(const ig_heap *h, ig_builder *b, ig_value *at) {
-    return k_load(b, h->buffer, place_of(h, b, at), 1);
+    return k_load(b, h->buffer, position_of(h, b, at), 1);
 }
 
 void ig_heap_store(const ig_heap *h, ig_builder *b, ig_value *key, ig_value *at) {
-    k_store(b, key, h->buffer, place_of(h, b, at));
+    k_store(b, key, h->buffer, position_of(h, b, at));
 }
 
 /* The size of a heap, and the last place that may be looked at. */
@@ -74,21 +74,21 @@ static heap_end find_end(ig_builder *b, ig_value *size) {
  * none. */
 static ig_value *greatest_child(const ig_heap *h, ig_builder *b, ig_value *first,
                                 const heap_end *end, ig_value **at) {
-    ig_value *keys[CHILDREN], *places[CHILDREN];
+    ig_value *keys[CHILDREN], *positions[CHILDREN];
     for (uint32_t i = 0; i < CHILDREN; i++) {
-        places[i] = k_add(b, first, k_i64(b, i));
-        keys[i] = ig_heap_load(h, b, k_min(b, places[i], end->last));
-        ig_value *is_in = k_compare(b, IG_OP_lt, places[i], end->size);
+        positions[i] = k_add(b, first, k_i64(b, i));
+        keys[i] = ig_heap_load(h, b, k_min(b, positions[i], end->last));
+        ig_value *is_in = k_compare(b, IG_OP_lt, positions[i], end->size);
         keys[i] = k_where(b, is_in, keys[i], k_i64(b, INT64_MIN));
     }
     for (uint32_t half = CHILDREN / 2; half > 0; half /= 2) {
         for (uint32_t i = 0; i < half; i++) {
             ig_value *is_other = k_compare(b, IG_OP_gt, keys[i + half], keys[i]);
-            places[i] = k_where(b, is_other, places[i + half], places[i]);
+            positions[i] = k_where(b, is_other, positions[i + half], positions[i]);
             keys[i] = k_max(b, keys[i], keys[i + half]);
         }
     }
-    *at = places[0];
+    *at = positions[0];
     return keys[0];
 }
 

@@ -132,10 +132,10 @@ static void visit_axis(const pool *p, ig_builder *b, const run *runs, uint32_t a
     k_loop loop = k_loop_open(b, k_i64(b, 0), runs[axis].count, k_i64(b, 1), best, 2);
     ig_builder *in = &loop.b;
     ig_value *steps = k_mul(in, loop.index, k_i64(in, runs[axis].step));
-    ig_value *place = k_add(in, runs[axis].first, steps);
+    ig_value *position = k_add(in, runs[axis].first, steps);
     ig_value *next[2];
-    next[0] = k_add(in, at[0], k_mul(in, place, stride_of(p, p->x, axis)));
-    next[1] = k_add(in, at[1], k_mul(in, place, numbered_apart(p, in, axis)));
+    next[0] = k_add(in, at[0], k_mul(in, position, stride_of(p, p->x, axis)));
+    next[1] = k_add(in, at[1], k_mul(in, position, numbered_apart(p, in, axis)));
     ig_value *inner[2] = { loop.carried[0], loop.carried[1] };
     visit_axis(p, in, runs, axis + 1, next, inner);
     k_loop_close(&loop, inner, 2);
@@ -144,7 +144,7 @@ static void visit_axis(const pool *p, ig_builder *b, const run *runs, uint32_t a
 }
 
 /* The lowest value is no maximum unless it occurs: then the first position counts. */
-static void emit_place(const pool *p, ig_builder *b, ig_value **index) {
+static void emit_position(const pool *p, ig_builder *b, ig_value **index) {
     run runs[IG_TENSOR_RANK];
     ig_value *at[2] = { k_i64(b, 0), k_i64(b, 0) };
     for (uint32_t d = 0; d < 2; d++) {
@@ -188,7 +188,7 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     if (p->op->code == IG_OP_pool) {
         emit_window(p, &row.b, index);
     } else {
-        emit_place(p, &row.b, index);
+        emit_position(p, &row.b, index);
     }
     k_loop_close(&row, NULL, 0);
     k_loop_close(&loop, NULL, 0);

@@ -19,7 +19,7 @@ typedef struct draw {
     const ig_lower_operand *run, *out;
     ig_random kind;
     uint64_t seed;
-    int64_t number;
+    int64_t draw_index;
 } draw;
 
 static ig_value *make_word(ig_builder *b, uint32_t value) {
@@ -47,7 +47,7 @@ static void make_block(const draw *d, ig_builder *b, ig_value *block, ig_value *
     c[0] = low_half(b, block);
     c[1] = high_half(b, block);
     c[2] = low_half(b, k_cast(b, run, IG_DT_u64));
-    c[3] = make_word(b, (uint32_t)d->number);
+    c[3] = make_word(b, (uint32_t)d->draw_index);
     for (int round = 0; round < 10; round++) {
         ig_value *first = k_mul(b, c[0], make_word(b, 0xD2511F53));
         ig_value *second = k_mul(b, c[2], make_word(b, 0xCD9E8D57));
@@ -156,7 +156,7 @@ ig_status ig_lower_serial_random(ig_lower *lower) {
                .out = &lower->outs[0],
                .kind = (ig_random)ig_attr_int(op, IG_random_kind, 0),
                .seed = (uint64_t)ig_attr_int(op, IG_random_seed, 0),
-               .number = ig_attr_int(op, IG_random_number, 0) };
+               .draw_index = ig_attr_int(op, IG_random_number, 0) };
     ig_dim count = ig_type_count(lower->module, d.out->type);
     lower->name = "random";
     lower->grid = ig_lower_ceil_div(lower, count, ig_lower_tile(lower, CHUNK));

@@ -88,12 +88,12 @@ static ig_value *column_at(const blocks *s, ig_builder *b, const ig_lower_operan
 
 /* The start of number `place` among the leading `axis` axes. */
 static ig_value *place_at(const blocks *s, ig_builder *b, const ig_lower_operand *x,
-                          uint32_t axis, ig_value *place) {
+                          uint32_t axis, ig_value *position) {
     ig_value *at = k_i64(b, 0);
     for (uint32_t d = axis; d-- > 0;) {
         ig_value *extent = ig_lower_dim(s->lower, x->type->dims[d]);
-        ig_value *i = d == 0 ? place : k_mod(b, place, extent);
-        place = d == 0 ? place : k_div(b, place, extent);
+        ig_value *i = d == 0 ? position : k_mod(b, position, extent);
+        position = d == 0 ? position : k_div(b, position, extent);
         at = k_add(b, at, k_mul(b, i, ig_lower_dim(s->lower, x->strides[d])));
     }
     return at;
@@ -105,8 +105,8 @@ static k_loop open_columns(const blocks *s, ig_builder *b) {
 
 static void copy_columns(const blocks *s, ig_builder *b) {
     ig_dim count = ig_dim_product(s->lower->module, s->x->type->dims, s->depth);
-    ig_value *places = ig_lower_dim(s->lower, count);
-    k_loop loop = k_loop_open(b, k_i64(b, 0), places, k_i64(b, 1), NULL, 0);
+    ig_value *positions = ig_lower_dim(s->lower, count);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), positions, k_i64(b, 1), NULL, 0);
     ig_value *x = place_at(s, &loop.b, s->x, s->depth, loop.index);
     ig_value *out = place_at(s, &loop.b, s->out, s->depth, loop.index);
     k_loop columns = open_columns(s, &loop.b);

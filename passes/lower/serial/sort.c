@@ -42,8 +42,8 @@ typedef struct sort {
 static ig_value *load_lanes(const sort *s, ig_builder *b, ig_value *at, uint32_t lanes,
                             ig_value *left) {
     ig_value *stride = ig_lower_dim(s->lower, s->x->strides[s->axis]);
-    ig_value *place = k_add(b, s->start, k_mul(b, at, stride));
-    return k_load_count(b, s->x->buffer, place, lanes, left);
+    ig_value *position = k_add(b, s->start, k_mul(b, at, stride));
+    return k_load_count(b, s->x->buffer, position, lanes, left);
 }
 
 /* Element `at`. */

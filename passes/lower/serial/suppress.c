@@ -98,18 +98,18 @@ static ig_value *area_of(ig_builder *b, const box *x) {
 }
 
 /* The box or boxes with these numbers. */
-static box load_boxes(const suppress *s, ig_builder *b, ig_value *numbers) {
-    uint32_t lanes = numbers->type->lanes;
+static box load_boxes(const suppress *s, ig_builder *b, ig_value *indices) {
+    uint32_t lanes = indices->type->lanes;
     ig_value *step = ig_lower_dim(s->lower, s->boxes->strides[1]);
     ig_value *apart = ig_lower_dim(s->lower, s->boxes->strides[2]);
-    ig_value *at = k_mul(b, numbers, k_splat(b, step, lanes));
+    ig_value *at = k_mul(b, indices, k_splat(b, step, lanes));
     at = k_add(b, at, k_splat(b, s->box_start, lanes));
     box x;
     for (uint32_t i = 0; i < EDGES; i++) {
         ig_value *edge = k_mul(b, apart, k_i64(b, i));
-        ig_value *place = k_add(b, at, k_splat(b, edge, lanes));
-        x.edges[i] = lanes > 1 ? k_load_at(b, s->boxes->buffer, place)
-                               : k_load(b, s->boxes->buffer, place, 1);
+        ig_value *position = k_add(b, at, k_splat(b, edge, lanes));
+        x.edges[i] = lanes > 1 ? k_load_at(b, s->boxes->buffer, position)
+                               : k_load(b, s->boxes->buffer, position, 1);
     }
     x.area = area_of(b, &x);
     return x;
@@ -167,15 +167,15 @@ static box load_kept(const suppress *s, ig_builder *b, ig_value *at, ig_value *l
     ig_value *parts[EDGES + 1];
     (void)left; /* the array is read to its end */
     for (int64_t i = 0; i <= EDGES; i++) {
-        ig_value *place = k_add(b, at, k_i64(b, i * KEPT));
-        parts[i] = k_load(b, s->kept_boxes, place, s->lanes);
+        ig_value *position = k_add(b, at, k_i64(b, i * KEPT));
+        parts[i] = k_load(b, s->kept_boxes, position, s->lanes);
     }
     return (box){ { parts[0], parts[1], parts[2], parts[3] }, parts[EDGES] };
 }
 
 static box load_others(const suppress *s, ig_builder *b, ig_value *at, ig_value *left) {
-    ig_value *place = k_add(b, s->first, at);
-    return load_boxes(s, b, k_load_count(b, s->out->buffer, place, s->lanes, left));
+    ig_value *position = k_add(b, s->first, at);
+    return load_boxes(s, b, k_load_count(b, s->out->buffer, position, s->lanes, left));
 }
 
 /* A range of the kept boxes, and how to load them. */

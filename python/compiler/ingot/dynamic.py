@@ -330,11 +330,11 @@ class _Module:
         """Ids by table, in order of the features."""
         ids = collections.defaultdict(list)
         bounds = kjt.offset_per_key()
-        for number, key in enumerate(kjt.keys()):
+        for index, key in enumerate(kjt.keys()):
             table = self.by_feature.get(key)
             if table is None:
                 raise InvalidError(f"{self.path}: no table has the feature '{key}'")
-            ids[table].append((bounds[number], bounds[number + 1]))
+            ids[table].append((bounds[index], bounds[index + 1]))
         return ids
 
     def transform(self, kjt, fetch):
@@ -498,15 +498,15 @@ class _Loader:
     def _transform(self, batch, is_over=None):
         time = self._begin_batch()
         items = list(batch) if isinstance(batch, (tuple, list)) else [batch]
-        places = [i for i, item in enumerate(items) if _is_kjt(item)]
+        indices = [i for i, item in enumerate(items) if _is_kjt(item)]
         if self.data_info is not None:
             of = {m.path: m for m in self.modules}
             pairs = [(i, of[path]) for i, path in sorted(self.data_info.items())]
         else:
-            pairs = list(zip(places, self.modules))
-            if len(places) != len(self.modules):
+            pairs = list(zip(indices, self.modules))
+            if len(indices) != len(self.modules):
                 raise InvalidError(
-                    f"a batch has {len(places)} KeyedJaggedTensors and {len(self.modules)} "
+                    f"a batch has {len(indices)} KeyedJaggedTensors and {len(self.modules)} "
                     "modules were named: say with data_info which is whose")
         for i, module in pairs:
             items[i] = module.transform(

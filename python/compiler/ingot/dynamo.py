@@ -47,7 +47,7 @@ log = logging.getLogger("ingot")
 _reported = set()
 
 
-def _place_of(module):
+def _location_of(module):
     """Where the graph's last operation stands in the user's code."""
     traces = [n.stack_trace for n in module.graph.nodes if n.op.startswith("call_")]
     lines = re.findall(r'File "(.+)", line (\d+), in (.+)', (traces and traces[-1]) or "")
@@ -56,7 +56,7 @@ def _place_of(module):
 
 def _tell_once(reason, module):
     """Each graph is told, but once where it is compiled for several extents."""
-    text = f"{_place_of(module)}this graph runs eagerly: {reason}"
+    text = f"{_location_of(module)}this graph runs eagerly: {reason}"
     if text not in _reported:
         _reported.add(text)
         log.warning("%s", text)
@@ -141,21 +141,21 @@ def _trace_once(module, inputs):
 
 def _bind_sizes(graph):
     """Sizes that are inputs of their own become sizes of the tensors that have them."""
-    places = [n for n in graph.nodes if n.op == "placeholder"]
-    for place in places:
-        size = place.meta.get("val")
-        if not isinstance(size, torch.SymInt) or not place.users:
+    holders = [n for n in graph.nodes if n.op == "placeholder"]
+    for holder in holders:
+        size = holder.meta.get("val")
+        if not isinstance(size, torch.SymInt) or not holder.users:
             continue
-        for tensor in places:
+        for tensor in holders:
             value = tensor.meta.get("val")
             dims = value.shape if isinstance(value, torch.Tensor) else ()
             dim = next((i for i, d in enumerate(dims) if isinstance(d, torch.SymInt)
                         and d.node.expr == size.node.expr), None)
             if dim is not None:
-                with graph.inserting_after(places[-1]):
+                with graph.inserting_after(holders[-1]):
                     read = graph.call_function(torch.ops.aten.sym_size.int, (tensor, dim))
                 read.meta["val"] = size
-                place.replace_all_uses_with(read)
+                holder.replace_all_uses_with(read)
                 break
 
 
@@ -182,20 +182,20 @@ _LIFTS = {torch.ops.aten.lift_fresh_copy.default, torch.ops.aten.lift_fresh.defa
 
 def _lift_constants(module):
     """Tensors that the graph holds itself become inputs after the others: their values."""
-    graph, values, places = module.graph, [], {}
+    graph, values, holders = module.graph, [], {}
     last = next((n for n in reversed(graph.nodes) if n.op == "placeholder"), None)
     for node in list(graph.nodes):
         held = getattr(module, node.target, None) if node.op == "get_attr" else None
         if isinstance(held, FakeTensor):
             held = held.constant
         if isinstance(held, torch.Tensor):
-            if node.target not in places:
+            if node.target not in holders:
                 before = last.next if last else next(iter(graph.nodes))
                 with graph.inserting_before(before):
-                    last = places[node.target] = graph.placeholder(f"constant_{len(values)}")
+                    last = holders[node.target] = graph.placeholder(f"constant_{len(values)}")
                 last.meta["val"] = node.meta.get("val", held)
                 values.append(held)
-            node.replace_all_uses_with(places[node.target])
+            node.replace_all_uses_with(holders[node.target])
             graph.erase_node(node)
         elif node.op == "call_function" and node.target in _LIFTS:
             node.replace_all_uses_with(node.args[0])
@@ -230,11 +230,11 @@ def _argument_of(node):
 
 def _signature_of(graph, static):
     """Inputs at the places in `static` are parameters "p0", "p1" …"""
-    places = [n for n in graph.nodes if n.op == "placeholder"]
+    holders = [n for n in graph.nodes if n.op == "placeholder"]
     result = next(n for n in graph.nodes if n.op == "output").args[0]
     inputs = [InputSpec(InputKind.PARAMETER, _argument_of(n), f"p{i}") if i in static else
               InputSpec(InputKind.USER_INPUT, _argument_of(n), None)
-              for i, n in enumerate(places)]
+              for i, n in enumerate(holders)]
     outputs = [OutputSpec(OutputKind.USER_OUTPUT, _argument_of(n), None) for n in result]
     return ExportGraphSignature(inputs, outputs)
 
@@ -308,22 +308,22 @@ _READS_ROWS = {torch.ops.aten.embedding, torch.ops.aten.embedding_bag,
                torch.ops.aten.index_select, torch.ops.aten.index, torch.ops.aten.gather}
 
 
-def _is_table(place, constants):
+def _is_table(holder, constants):
     """Rows at constant places are constants themselves."""
-    return all(user.op == "call_function" and user.args[0] is place
+    return all(user.op == "call_function" and user.args[0] is holder
                and getattr(user.target, "overloadpacket", None) in _READS_ROWS
                and any(node not in constants for node in user.all_input_nodes)
-               for user in place.users)
+               for user in holder.users)
 
 
-def _constant_places(graph, inputs, static):
+def _constant_inputs(graph, inputs, static):
     """Places among `static` of weights that become constants.  Tensors of inference mode
     have no version by which a change of them could be seen: they are given to each call."""
-    places = [n for n in graph.nodes if n.op == "placeholder"]
+    holders = [n for n in graph.nodes if n.op == "placeholder"]
     held = [i for i in sorted(static) if isinstance(inputs[i], torch.Tensor)
             and not inputs[i].is_inference()]
-    constants = {places[i] for i in held}
-    return [i for i in held if not _is_table(places[i], constants)]
+    constants = {holders[i] for i in held}
+    return [i for i in held if not _is_table(holders[i], constants)]
 
 
 _version_of = torch.Tensor._version.__get__
@@ -351,9 +351,9 @@ class CompiledGraph:
         self.constants = _lift_constants(module)
         first = len(inputs)
         lifted = range(first, first + len(self.constants))
-        places = _constant_places(module.graph, [*inputs, *self.constants],
+        indices = _constant_inputs(module.graph, [*inputs, *self.constants],
                                   static | set(lifted))
-        self.static = [i for i in places if i < first]
+        self.static = [i for i in indices if i < first]
         self.given = [i for i in range(first) if i not in set(self.static)]
         self.fixed = {*self.static, *lifted}
         try:
@@ -410,10 +410,10 @@ class CompiledGraph:
         return tuple(results)
 
 
-def _static_places(module):
+def _static_inputs(module):
     """Places of parameters and buffers among the inputs."""
-    places = [n for n in module.graph.nodes if n.op == "placeholder"]
-    return {i for i, n in enumerate(places)
+    holders = [n for n in module.graph.nodes if n.op == "placeholder"]
+    return {i for i, n in enumerate(holders)
             if "_dynamo_static_input_type" in (n.meta.get("tensor_dict") or {})}
 
 
@@ -427,13 +427,13 @@ def _parts_of(value):
 
 def _plain_inputs(inputs, static):
     """Inputs as AOTAutograd passes them, and which of these are static."""
-    plain, places = [], set()
-    for place, value in enumerate(inputs):
+    plain, indices = [], set()
+    for index, value in enumerate(inputs):
         parts = _parts_of(value)
-        if place in static:
-            places.update(range(len(plain), len(plain) + len(parts)))
+        if index in static:
+            indices.update(range(len(plain), len(plain) + len(parts)))
         plain += parts
-    return plain, places
+    return plain, indices
 
 
 def _input_facts():
@@ -471,7 +471,7 @@ def backend(module, example_inputs, **options):
     if any(x.device.type != "cpu" for x in tensors):
         _tell_once("an input is not in the host's memory", module)
         return module.forward
-    static = _static_places(module)
+    static = _static_inputs(module)
 
     def compile_graph(graph_module, inputs, constant, eager):
         try:

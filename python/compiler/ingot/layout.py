@@ -62,9 +62,9 @@ def _spread(tensor, strides):
     if not tensor.numel():
         return torch.empty_strided(tensor.shape, strides, dtype=tensor.dtype)
     size = 1 + sum((n - 1) * s for n, s in zip(tensor.shape, strides))
-    places = torch.arange(size).as_strided(tensor.shape, strides).reshape(-1)
+    indices = torch.arange(size).as_strided(tensor.shape, strides).reshape(-1)
     flat = tensor.new_zeros(size)
-    flat[places] = tensor.reshape(-1)
+    flat[indices] = tensor.reshape(-1)
     return flat.as_strided(tensor.shape, strides)
 
 
@@ -195,16 +195,16 @@ class Views:
             return
         if not is_shared or base not in self.left:
             self.left.append(base if is_shared else node)
-        place = self.left.index(base) if is_shared else len(self.left) - 1
-        self.plan.append((False, place, steps))
+        index = self.left.index(base) if is_shared else len(self.left) - 1
+        self.plan.append((False, index, steps))
 
     def around(self, compiled):
         """The compiled graph with the results that were taken out."""
         def call(*args):
             made, results = compiled(*args) if self.left else (), []
             known = {symbol: self.symbols[symbol](args) for symbol in self.used}
-            for is_argument, place, steps in self.plan:
-                value = (args if is_argument else made)[place]
+            for is_argument, index, steps in self.plan:
+                value = (args if is_argument else made)[index]
                 for target, rest, names in steps:
                     rest, names = _with_numbers((rest, names), known)
                     value = target(value, *rest, **names)

@@ -111,11 +111,11 @@ class OrtValue:
         return self.numpy().__dlpack_device__()
 
 
-def _copy_into(place, array, what):
-    if place.dtype != array.dtype or place.shape != array.shape:
-        raise ValueError(f"{what} is {place.dtype}{list(place.shape)}, and not "
+def _copy_into(target, array, what):
+    if target.dtype != array.dtype or target.shape != array.shape:
+        raise ValueError(f"{what} is {target.dtype}{list(target.shape)}, and not "
                          f"{array.dtype}{list(array.shape)}")
-    numpy.copyto(place, array)
+    numpy.copyto(target, array)
 
 
 class IOBinding:
@@ -163,11 +163,11 @@ class IOBinding:
 
     def _run(self):
         got = self._session.run(list(self._wanted) or None, self._feed)
-        places = list(self._wanted.values()) or [None] * len(got)
-        for place, array, name in zip(places, got, self._wanted):
-            if place is not None:
-                _copy_into(place, array, f"the memory of output '{name}'")
-        self._got = [array if place is None else place for place, array in zip(places, got)]
+        targets = list(self._wanted.values()) or [None] * len(got)
+        for target, array, name in zip(targets, got, self._wanted):
+            if target is not None:
+                _copy_into(target, array, f"the memory of output '{name}'")
+        self._got = [array if target is None else target for target, array in zip(targets, got)]
 
     def copy_outputs_to_cpu(self):
         return self._got

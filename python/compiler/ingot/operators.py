@@ -87,11 +87,11 @@ def _write_results(function, call):
     if len(results) != call.output_count:
         raise ValueError(f"{len(results)} results, its signature has {call.output_count}")
     for i, result in enumerate(results):
-        place, result = _array_of(call.outputs[i]), numpy.asarray(result)
-        if result.shape != place.shape or result.dtype != place.dtype:
+        target, result = _array_of(call.outputs[i]), numpy.asarray(result)
+        if result.shape != target.shape or result.dtype != target.dtype:
             raise ValueError(f"result {i} is {result.dtype}{list(result.shape)}, its signature "
-                             f"says {place.dtype}{list(place.shape)}")
-        place[...] = result
+                             f"says {target.dtype}{list(target.shape)}")
+        target[...] = result
 
 
 def _write_extents(dims):
@@ -127,13 +127,13 @@ def _own_extents(signature):
     import re
     arguments, _, results = signature.partition("->")
     known = set(re.findall(r"[A-Za-z_]\w*", " ".join(re.findall(r"\[[^]]*\]", arguments))))
-    places = []
+    positions = []
     for i, dims in enumerate(_extents_of(re.findall(r"\w+\[[^]]*\]", results))):
         for axis, dim in enumerate(dims):
             if dim.isidentifier() and dim not in known:
                 known.add(dim)
-                places.append((i, axis))
-    return places
+                positions.append((i, axis))
+    return positions
 
 
 class Library:

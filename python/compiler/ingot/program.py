@@ -144,19 +144,19 @@ def _exported_bytes(program):
     return file.getvalue()
 
 
-def _statement(place, value, dims):
+def _statement(label, value, dims):
     """What `inputs` says of an argument: "0=f32[B, 13]"."""
     from .values import name_of
     name = name_of(getattr(value, "dtype", None))
     if name is None:
-        raise TypeError(f"example_inputs[{place}] is not a tensor: say what this model's arguments "
-                        f"are with inputs=[\"{place}=…\"]")
+        raise TypeError(f"example_inputs[{label}] is not a tensor: say what this model's arguments "
+                        f"are with inputs=[\"{label}=…\"]")
     extents = []
     for i, extent in enumerate(value.shape):
         dim = dims.get(i)
-        named = dim if isinstance(dim, (str, int)) else getattr(dim, "__name__", f"d{place}_{i}")
+        named = dim if isinstance(dim, (str, int)) else getattr(dim, "__name__", f"d{label}_{i}")
         extents.append(str(extent if dim is None else named))
-    return f"{place}={name}[{', '.join(extents)}]"
+    return f"{label}={name}[{', '.join(extents)}]"
 
 
 def _statements(example_inputs, dynamic_shapes):

@@ -98,21 +98,21 @@ class Parts:
         rule = self._about["optimizers"][table["optimizer"]].partition("=")[2]
         return any(rule.startswith(name) and kind == state for name, state in _OF_ROWS)
 
-    def _own_name(self, table, number):
+    def _own_name(self, table, index):
         """What the step of this rank calls its part; None: it has no row of it."""
-        part = table["parts"][number]
+        part = table["parts"][index]
         rows = sum(count for rank, _, count, _ in part["shards"] if rank == self._ranks.rank)
         is_all = rows == table["rows"] and part["columns"] == table["dim"]
-        return None if rows == 0 else table["name"] if is_all else f"{table['name']}.{number}"
+        return None if rows == 0 else table["name"] if is_all else f"{table['name']}.{index}"
 
     def _cells(self, table, kind):
         """(rank, number of the part, its rows, rows and columns of the whole) of each shard."""
         is_of_rows = self._is_of_rows(table, kind)
-        for number, part in enumerate(table["parts"]):
+        for index, part in enumerate(table["parts"]):
             columns = slice(part["column"], part["column"] + part["columns"])
             for rank, first, rows, base in part["shards"]:
-                first += number * table["rows"] if is_of_rows else 0
-                yield (rank, number, slice(base, base + rows), slice(first, first + rows),
+                first += index * table["rows"] if is_of_rows else 0
+                yield (rank, index, slice(base, base + rows), slice(first, first + rows),
                        slice(None) if is_of_rows else columns)
 
     def _shape(self, table, kind):

@@ -205,7 +205,7 @@ class Trainer:
             raise TypeError("an artifact has its loss" if is_made else
                             "a model is trained by a loss: \"bce_logits:logit=label\"")
         self._source = None
-        places = {}
+        positions = {}
         if not is_made:
             self._source = _source_of(model, example_inputs, dynamic_shapes, inputs, True)
             self._source.update(target=target, entry=entry, resource=resource, cache=cache)
@@ -213,9 +213,9 @@ class Trainer:
                          "clip_norm": clip_norm, "accumulate": accumulate,
                          **_ranks_options(ranks, plan, division)}
             self._progress = progress or _tqdm_progress()
-            places = _parameters_of(model)
+            positions = _parameters_of(model)
         self._meet(model)
-        self._open(model, places, threads)
+        self._open(model, positions, threads)
         self._ports = [self._port(i) for i in range(_train().ig_trainer_input_count(self._trainer))]
 
     def _compile(self, part):
@@ -231,7 +231,7 @@ class Trainer:
                      else _compiler.describe(path=os.fspath(model)))
             self._parts = Parts(about, self._ranks)
 
-    def _open(self, model, places, threads):
+    def _open(self, model, positions, threads):
         lib, text = _train(), ctypes.create_string_buffer(512)
         how = _Options(size=ctypes.sizeof(_Options), message_size=len(text), threads=threads,
                        message=ctypes.cast(text, ctypes.c_char_p),
@@ -241,16 +241,16 @@ class Trainer:
                                          ctypes.byref(self._trainer))
         else:
             parts = (ctypes.c_void_p * len(_PARTS))(*[self._compile(p) for p in _PARTS])
-            status = self._create(parts, how, places)
+            status = self._create(parts, how, positions)
         if status:
             raise_error(status, text.value.decode(errors="replace"))
 
-    def _create(self, parts, how, places):
+    def _create(self, parts, how, positions):
         """Parameters that the step does not change are no places."""
         lib, step = _train(), parts[0]
         names = [lib.ig_program_output(step, i).name.decode()
                  for i in range(lib.ig_program_output_count(step))]
-        kept = {name: places[name] for name in names[2:] if name in places}
+        kept = {name: positions[name] for name in names[2:] if name in positions}
         self._tensors = list(kept.values())
         self._places = (_Place * len(kept))(*[
             _Place(name.encode(), _view_of(tensor)[0]) for name, tensor in kept.items()])

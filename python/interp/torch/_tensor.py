@@ -270,7 +270,7 @@ class Tensor:
         _views.check_change(self)
         value = self._spread(value, self.shape)
         if self._origin:
-            _views.put(self, _views.places(self), value)
+            _views.put(self, _views.positions(self), value)
         elif self.numel():
             self._write(value)
             _views.refresh(self)
@@ -290,7 +290,7 @@ class Tensor:
             self._become(value)
             return
         _views.check_change(self)
-        at = _views.places(self)[index]
+        at = _views.positions(self)[index]
         _views.put(self, at, self._spread(value, at.shape))
 
     # ---- indices ----

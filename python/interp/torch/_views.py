@@ -46,12 +46,12 @@ def owner_of(x):
     return x._origin.owner if x._origin else x
 
 
-def places(x):
+def positions(x):
     """The numbers of x's elements among its owner's, of x's shape."""
     if not x._origin:
         return _ops.call("reshape", _ops.call("arange", x.numel()), list(x.shape))
     origin = x._origin
-    before = places(origin.source)
+    before = positions(origin.source)
     if origin.name is None:
         return before
     made = _ops.call(origin.name, before, *origin.args, **origin.kwargs)
@@ -63,7 +63,7 @@ def _flat(x):
     return _ops.call("reshape", type(x)._of(x._data, x.shape, x.dtype), [x.numel()])
 
 
-def _flat_places(at):
+def _flat_positions(at):
     return _ops.call("reshape", at, [at.numel()])
 
 
@@ -83,7 +83,7 @@ def put(x, at, values):
     """Elements `at` (numbers) of x's owner become `values`, which has as many."""
     owner = owner_of(x)
     if at.numel():
-        made = _ops.call("scatter", _flat(owner), 0, _flat_places(at), _flat(values))
+        made = _ops.call("scatter", _flat(owner), 0, _flat_positions(at), _flat(values))
         owner._write(made)
         refresh(owner)
 
@@ -92,4 +92,4 @@ def refresh(owner):
     """After a change of the owner its views have its elements again."""
     for view in list((owner._views or {}).values()):
         if view.numel() and view._data is not owner._data:
-            view._write(_ops.call("index_select", _flat(owner), 0, _flat_places(places(view))))
+            view._write(_ops.call("index_select", _flat(owner), 0, _flat_positions(positions(view))))

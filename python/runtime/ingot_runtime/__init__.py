@@ -24,9 +24,9 @@ _OPERATOR = r"\boperator ([\w.]+(?:::[\w.]+)?)"
 
 def _diagnostic_of(lines):
     import re
-    file, place, named = (re.match(_FILE, lines[0]), re.search(_NODE, lines[0]),
+    file, position, named = (re.match(_FILE, lines[0]), re.search(_NODE, lines[0]),
                           re.search(_OPERATOR, lines[0]))
-    number, name, *kinds = place.groups() if place else (None,) * 4
+    number, name, *kinds = position.groups() if position else (None,) * 4
     kind = kinds[0] or kinds[1] or (named and named[1])
     hints = [line.strip().removeprefix("hint: ") for line in lines[1:]]
     return Diagnostic(lines[0], " ".join(hints) or None, file and file[1],

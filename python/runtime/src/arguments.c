@@ -159,9 +159,9 @@ static int refuse_value(session_slot *slot, PyObject *value) {
     static const char end[] = ": expected ";
     ig_call_put_none(slot->call);
     const char *words = ig_call_error(slot->call), *found = strstr(words, end);
-    char place[256];
-    snprintf(place, sizeof place, "%.*s", found ? (int)(found - words) : 0, words);
-    refuse_array(found ? place : "an argument", value);
+    char path[256];
+    snprintf(path, sizeof path, "%.*s", found ? (int)(found - words) : 0, words);
+    refuse_array(found ? path : "an argument", value);
     return -1;
 }
 

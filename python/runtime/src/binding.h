@@ -67,7 +67,7 @@ make_tensor maker_of_type(PyObject *type);
 bool is_array(PyObject *object);
 /* The TypeError of an object that borrow_array did not take, which stood at `place`
  * ("x"): what it is where it has no elements, else what was said of these. */
-void refuse_array(const char *place, PyObject *object);
+void refuse_array(const char *path, PyObject *object);
 /* out->view: row-major, valid until `release_borrowed`.  *out_make is set when
  * the object's library has an exchange API.  `stream` is the session's, of a GPU, whose
  * memory is read where it is, behind what its owner has queued; NULL: the host's

@@ -422,7 +422,7 @@ static int refuse_tensor(void) {
     return -1;
 }
 
-void refuse_array(const char *place, PyObject *object) {
+void refuse_array(const char *path, PyObject *object) {
     PyObject *kind, *value, *trace;
     PyErr_Fetch(&kind, &value, &trace); /* looking for attributes would clear it */
     bool is_one = is_array(object);
@@ -432,12 +432,12 @@ void refuse_array(const char *place, PyObject *object) {
                          : PyErr_ExceptionMatches(PyExc_ValueError) ? PyExc_ValueError
                                                                     : NULL;
         if (type) {
-            put_words_before(place, type);
+            put_words_before(path, type);
         }
         return;
     }
     PyErr_Clear();
-    PyErr_Format(PyExc_TypeError, "%s: expected a tensor, got a value of %R", place,
+    PyErr_Format(PyExc_TypeError, "%s: expected a tensor, got a value of %R", path,
                  (PyObject *)Py_TYPE(object));
 }
 

@@ -215,7 +215,7 @@ static void put_outcome(child *c, const task *t, int64_t made) {
 
 static bool send_answer(child *c, task *t) {
     int64_t made = t->made ? list_object(c, t->made) : -1;
-    ig_wire_names names = { .user = c, .number = number_result };
+    ig_wire_names names = { .user = c, .id_of = number_result };
     put_outcome(c, t, made);
     bool is_good = !t->result ||
                    ig_wire_put_value(&c->response, ig_interp_result_value(t->result),

@@ -34,7 +34,7 @@ static int64_t number_of(const ig_interp_object *object) {
     return (int64_t)(intptr_t)object->reference;
 }
 
-static int64_t object_number(void *user, const ig_interp_object *object) {
+static int64_t object_id(void *user, const ig_interp_object *object) {
     const process *p = user;
     return ((const process_object *)object)->generation == p->generation
                ? number_of(object)
@@ -233,7 +233,7 @@ static bool revive_child(process *p, ig_engine_job *job) {
 }
 
 static bool has_object(const process *p, ig_engine_job *job) {
-    if (!job->object || object_number((void *)(uintptr_t)p, job->object) >= 0) {
+    if (!job->object || object_id((void *)(uintptr_t)p, job->object) >= 0) {
         return true;
     }
     fail_job(job, IG_INVALID, "the object is gone: its process has ended");
@@ -305,7 +305,7 @@ static void keep_object(ig_engine_job *job) {
 static void invoke_object(ig_engine_job *job) {
     process *p = job->state;
     int files[IG_WIRE_FILES_MAX];
-    ig_wire_names names = { .user = p, .number = object_number, .files = files };
+    ig_wire_names names = { .user = p, .id_of = object_id, .files = files };
     if (!revive_child(p, job) || !has_object(p, job)) {
         return;
     }
@@ -325,22 +325,22 @@ static void invoke_object(ig_engine_job *job) {
 }
 
 /* Nothing is begun for it. */
-static void free_number(process *p, const ig_interp_object *object) {
+static void free_id(process *p, const ig_interp_object *object) {
     ig_engine_job job = { .status = IG_OK };
-    if (p->is_up && object_number(p, object) >= 0) {
+    if (p->is_up && object_id(p, object) >= 0) {
         put_job(p, &job, IG_WIRE_FREE, number_of(object));
         exchange_messages(p, &job, NULL);
     }
 }
 
 static void free_object(ig_engine_job *job) {
-    free_number(job->state, job->object);
+    free_id(job->state, job->object);
     free((void *)(uintptr_t)job->object);
 }
 
 static void free_objects_of(process *p, const ig_interp_value *value) {
     if (value->kind == IG_INTERP_OBJECT) {
-        free_number(p, value->as.object);
+        free_id(p, value->as.object);
     }
     bool is_nested = value->kind == IG_INTERP_LIST || value->kind == IG_INTERP_TUPLE ||
                      value->kind == IG_INTERP_DICT;
@@ -358,7 +358,7 @@ static void free_result(ig_engine_job *job) {
 
 static bool is_alive(void *state, const ig_interp_object *object) {
     const process *p = state;
-    return p->is_up && object_number(state, object) >= 0;
+    return p->is_up && object_id(state, object) >= 0;
 }
 
 /* ---- life cycle ---- */

@@ -164,7 +164,7 @@ static bool put_items(ig_wire *wire, const ig_interp_value *value, ig_wire_names
 
 static bool put_object(ig_wire *wire, const ig_interp_value *value,
                        const ig_wire_names *names) {
-    int64_t id = names->number(names->user, value->as.object);
+    int64_t id = names->id_of(names->user, value->as.object);
     ig_wire_put_number(wire, id);
     return id >= 0;
 }

@@ -56,7 +56,7 @@ void ig_wire_put_text(ig_wire *wire, const char *text); /* or NULL */
 typedef struct ig_wire_names {
     void *user;
     /* The number of an object; -1: it has none. */
-    int64_t (*number)(void *user, const ig_interp_object *object);
+    int64_t (*id_of)(void *user, const ig_interp_object *object);
     int *files; /* of shared memory, in the order of the values; NULL: takes none */
     size_t file_count;
 } ig_wire_names;

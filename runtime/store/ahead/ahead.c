@@ -232,7 +232,7 @@ void ig_lookahead_close(ig_lookahead *ahead) {
     free(ahead->placings);
     free(ahead->wanted.data);
     free(ahead->rows.data);
-    free(ahead->places.data);
+    free(ahead->slots_of.data);
     (void)pthread_mutex_destroy(&ahead->mutex);
     (void)pthread_cond_destroy(&ahead->submitted);
     (void)pthread_cond_destroy(&ahead->fetched);

@@ -45,7 +45,7 @@ struct ig_lookahead {
     /* the look-ahead's thread alone */
     ig_view *ids;         /* of each look-up */
     ig_placing *placings; /* of each look-up */
-    ig_ahead_memory wanted, rows, places;
+    ig_ahead_memory wanted, rows, slots_of;
     uint32_t time; /* of the batch that was begun last */
 
     ig_ahead_slot *slots;

@@ -107,7 +107,7 @@ static ig_status find_rows(ig_lookahead *ahead, ig_ahead_slot *slot, size_t tabl
 }
 
 static ig_status place_lookup(ig_lookahead *ahead, ig_ahead_slot *slot, size_t lookup,
-                              const int64_t *places) {
+                              const int64_t *positions) {
     const ig_placing *placing = &ahead->placings[lookup];
     const ig_stored_header *header = &ahead->record.header;
     ig_view *at = &slot->inputs[header->input_count + header->table_count + lookup];
@@ -115,7 +115,7 @@ static ig_status place_lookup(ig_lookahead *ahead, ig_ahead_slot *slot, size_t l
     if (!out) {
         return fail_fetch(slot, IG_LIMIT, "out of memory for positions of rows");
     }
-    slot->answer.late += ig_placing_rows(placing, places, ahead->rows.data, out);
+    slot->answer.late += ig_placing_rows(placing, positions, ahead->rows.data, out);
     *at = *placing->ids;
     at->data = out;
     at->capacity = 0;
@@ -126,14 +126,14 @@ static ig_status place_lookup(ig_lookahead *ahead, ig_ahead_slot *slot, size_t l
 static ig_status fetch_table(ig_lookahead *ahead, ig_ahead_slot *slot, size_t table) {
     size_t all = count_ids(ahead, table), count = 0, at = 0;
     int64_t *wanted = grow_memory(&ahead->wanted, all, sizeof *wanted);
-    int64_t *places = grow_memory(&ahead->places, all, sizeof *places);
-    if (!wanted || !places || !grow_memory(&ahead->rows, all, sizeof(int64_t))) {
+    int64_t *positions = grow_memory(&ahead->slots_of, all, sizeof *positions);
+    if (!wanted || !positions || !grow_memory(&ahead->rows, all, sizeof(int64_t))) {
         return fail_fetch(slot, IG_LIMIT, "out of memory for the ids of a batch");
     }
     for (size_t i = 0; i < ahead->record.header.lookup_count; i++) {
         if (ahead->record.lookups[i].table == table) {
             count += ig_placing_ids(&ahead->placings[i], (int64_t)count, wanted + count,
-                                    places + at);
+                                    positions + at);
             at += ahead->placings[i].count;
             note_wrong(&ahead->tables.items[table], &ahead->placings[i], slot);
         }
@@ -144,7 +144,7 @@ static ig_status fetch_table(ig_lookahead *ahead, ig_ahead_slot *slot, size_t ta
     at = 0;
     for (size_t i = 0; i < ahead->record.header.lookup_count; i++) {
         if (ahead->record.lookups[i].table == table) {
-            IG_TRY(place_lookup(ahead, slot, i, places + at));
+            IG_TRY(place_lookup(ahead, slot, i, positions + at));
             at += ahead->placings[i].count;
         }
     }

@@ -30,18 +30,19 @@ int64_t ig_lookahead_row(int negative, int range, int64_t padding, int64_t rows,
     return row < 0 || range == IG_STORED_RANGE_FIRST ? 0 : rows - 1;
 }
 
-size_t ig_placing_ids(ig_placing *p, int64_t base, int64_t *wanted, int64_t *places) {
+size_t ig_placing_ids(ig_placing *p, int64_t base, int64_t *wanted,
+                      int64_t *positions) {
     size_t count = 0;
     for (size_t i = 0; i < p->count; i++) {
         int64_t id = id_at(p->ids, i),
                 row = ig_lookahead_row((int)p->how->negative, (int)p->how->range,
                                        p->how->padding, p->rows, id);
         if (row >= 0) {
-            places[i] = base + (int64_t)count;
+            positions[i] = base + (int64_t)count;
             wanted[count++] = row;
             continue;
         }
-        places[i] = row;
+        positions[i] = row;
         if (row <= IG_ROW_BELOW && !p->is_wrong) {
             p->is_wrong = true;
             p->first_wrong = id;
@@ -51,19 +52,19 @@ size_t ig_placing_ids(ig_placing *p, int64_t base, int64_t *wanted, int64_t *pla
 }
 
 /* -2 and INT32_MAX are no row under any rule that leaves an id wrong. */
-static int64_t position_of(int64_t place) {
-    return place == IG_ROW_SKIPPED   ? -1
-           : place == IG_ROW_PADDING ? IG_SPARE_PADDING
-           : place == IG_ROW_BELOW   ? -2
-                                     : INT32_MAX;
+static int64_t position_of(int64_t position) {
+    return position == IG_ROW_SKIPPED   ? -1
+           : position == IG_ROW_PADDING ? IG_SPARE_PADDING
+           : position == IG_ROW_BELOW   ? -2
+                                        : INT32_MAX;
 }
 
-size_t ig_placing_rows(const ig_placing *p, const int64_t *places, const int64_t *rows,
-                       void *out) {
+size_t ig_placing_rows(const ig_placing *p, const int64_t *positions,
+                       const int64_t *rows, void *out) {
     size_t missing = 0;
     for (size_t i = 0; i < p->count; i++) {
-        int64_t at = places[i] < 0 ? position_of(places[i]) : rows[places[i]];
-        if (places[i] >= 0 && at < 0) {
+        int64_t at = positions[i] < 0 ? position_of(positions[i]) : rows[positions[i]];
+        if (positions[i] >= 0 && at < 0) {
             at = IG_SPARE_MISSING;
             missing++;
         }

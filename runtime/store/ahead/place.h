@@ -27,11 +27,11 @@ typedef struct ig_placing {
  * which of them it is (counted from `base`), or IG_ROW_SKIPPED and the like, which have
  * a position at once.  Returns how many are wanted. */
 size_t ig_placing_ids(ig_placing *placing, int64_t base, int64_t *wanted,
-                      int64_t *places);
+                      int64_t *positions);
 
 /* Positions, of the ids' type, at `out`: rows[places[i]], and the others.
  * Rows below 0 did not come; returns how many. */
-size_t ig_placing_rows(const ig_placing *placing, const int64_t *places,
+size_t ig_placing_rows(const ig_placing *placing, const int64_t *positions,
                        const int64_t *rows, void *out);
 
 #endif

@@ -45,22 +45,22 @@ static const uint64_t sign_bit = UINT64_C(1) << 63;
 /* The request's key with its name in place; numbers follow at `numbers`. */
 typedef struct cell_key {
     unsigned char bytes[KEY_BYTES];
-    size_t numbers; /* where they begin */
+    size_t numbers_at; /* where they begin */
 } cell_key;
 
 static void begin_key(cell_key *key, const char *table) {
     size_t size = strlen(table) + 1;
     memcpy(key->bytes, table, size);
-    key->numbers = size;
+    key->numbers_at = size;
 }
 
 static MDB_val finish_key(cell_key *key, const ig_store_cells *cells, size_t index) {
     ig_store_cell named = ig_store_cell_at(cells, index);
-    unsigned char *numbers = key->bytes + key->numbers;
-    put_number(numbers, (uint64_t)named.id ^ sign_bit, 8);
-    put_number(numbers + 8, (uint64_t)named.column ^ sign_bit, 8);
-    put_number(numbers + 16, named.state, 4);
-    return (MDB_val){ key->numbers + NUMBER_BYTES, key->bytes };
+    unsigned char *numbers_at = key->bytes + key->numbers_at;
+    put_number(numbers_at, (uint64_t)named.id ^ sign_bit, 8);
+    put_number(numbers_at + 8, (uint64_t)named.column ^ sign_bit, 8);
+    put_number(numbers_at + 16, named.state, 4);
+    return (MDB_val){ key->numbers_at + NUMBER_BYTES, key->bytes };
 }
 
 /* ---- life cycle ---- */
@@ -233,11 +233,11 @@ static bool read_key(const MDB_val *key, ig_store_cell *out_cell) {
     if (name == 0 || key->mv_size != name + 1 + NUMBER_BYTES) {
         return false;
     }
-    const unsigned char *numbers = bytes + name + 1;
+    const unsigned char *numbers_at = bytes + name + 1;
     out_cell->table = key->mv_data;
-    out_cell->id = (int64_t)(get_number(numbers, 8) ^ sign_bit);
-    out_cell->column = (int64_t)(get_number(numbers + 8, 8) ^ sign_bit);
-    out_cell->state = (uint32_t)get_number(numbers + 16, 4);
+    out_cell->id = (int64_t)(get_number(numbers_at, 8) ^ sign_bit);
+    out_cell->column = (int64_t)(get_number(numbers_at + 8, 8) ^ sign_bit);
+    out_cell->state = (uint32_t)get_number(numbers_at + 16, 4);
     return true;
 }
 

@@ -84,17 +84,17 @@ static bool read_key(const pool *p, const char *key, char text[KEY_BYTES],
 /* ---- cells of a request, each name once ---- */
 
 /* A cell of the request by its name. */
-typedef struct place {
+typedef struct named_cell {
     int64_t id, column;
     uint32_t state;
     size_t index;
-} place;
+} named_cell;
 
 typedef struct request {
     const pool *pool;
     const ig_store_cells *cells;
-    place *order;   /* of cells: equal names side by side, in order */
-    size_t *groups; /* where the run of a name begins in `order`, and the end */
+    named_cell *order; /* of cells: equal names side by side, in order */
+    size_t *groups;    /* where the run of a name begins in `order`, and the end */
     size_t group_count;
     const char *data;        /* pushes */
     const uint64_t *offsets; /* pushes */
@@ -105,7 +105,7 @@ typedef struct request {
     size_t nil_count;
 } request;
 
-static int compare_names(const place *a, const place *b) {
+static int compare_names(const named_cell *a, const named_cell *b) {
     if (a->id != b->id) {
         return a->id < b->id ? -1 : 1;
     }
@@ -115,8 +115,8 @@ static int compare_names(const place *a, const place *b) {
     return (a->state > b->state) - (a->state < b->state);
 }
 
-static int compare_places(const void *left, const void *right) {
-    const place *a = left, *b = right;
+static int compare_named_cells(const void *left, const void *right) {
+    const named_cell *a = left, *b = right;
     int names = compare_names(a, b);
     return names != 0 ? names : (a->index > b->index) - (a->index < b->index);
 }
@@ -139,9 +139,9 @@ static ig_status sort_request(const ig_store_call *call, request *r) {
     }
     for (size_t i = 0; i < count; i++) {
         ig_store_cell cell = ig_store_cell_at(r->cells, i);
-        r->order[i] = (place){ cell.id, cell.column, cell.state, i };
+        r->order[i] = (named_cell){ cell.id, cell.column, cell.state, i };
     }
-    qsort(r->order, count, sizeof *r->order, compare_places);
+    qsort(r->order, count, sizeof *r->order, compare_named_cells);
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || compare_names(&r->order[i - 1], &r->order[i]) != 0) {
             r->groups[r->group_count++] = i;

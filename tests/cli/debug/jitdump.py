@@ -92,9 +92,9 @@ def read_dump(path):
 
 def check_lines(name, address, code, lines):
     assert lines, f"{name} has no lines"
-    places = [where for where, _, _ in lines]
-    assert places == sorted(places) and places[0] == address, name
-    assert places[-1] < address + len(code), name
+    positions = [where for where, _, _ in lines]
+    assert positions == sorted(positions) and positions[0] == address, name
+    assert positions[-1] < address + len(code), name
     text = open(lines[0][2], encoding="utf-8").read().split("\n")
     assert os.path.basename(lines[0][2])[:-3] in text[0], text[0]
     assert len({line for _, line, _ in lines}) > 5, f"{name}: hardly a line is told apart"

@@ -262,13 +262,13 @@ EXPORT_CALL(cuGraphExecKernelNodeSetParams_v2,
     exec *e = find_ours(OBJECT_EXEC, handle);
     const node *n = find_object(OBJECT_NODE, of);
     function *f = find_ours(OBJECT_FUNCTION, p->function);
-    bool is_good = e && n && f && n->number < e->graph->count &&
-                   e->graph->nodes[n->number]->work.kind == WORK_LAUNCH &&
+    bool is_good = e && n && f && n->index < e->graph->count &&
+                   e->graph->nodes[n->index]->work.kind == WORK_LAUNCH &&
                    e->graph->users == 1; /* it does not run */
     if (!is_good) {
         return INVALID_VALUE;
     }
-    work *w = &e->graph->nodes[n->number]->work;
+    work *w = &e->graph->nodes[n->index]->work;
     work changed = {
         .kind = WORK_LAUNCH, .function = f, .grid = p->grid[0], .threads = p->block[0]
     };

@@ -47,7 +47,7 @@ static node *add_node(graph *g, const work *w, const bool *after) {
     }
     node *n = make_object(OBJECT_NODE, sizeof *n, NULL);
     n->work = *w;
-    n->number = g->count;
+    n->index = g->count;
     n->after = copy_bytes(after, MAX_NODES);
     g->nodes = realloc(g->nodes, (g->count + 1) * sizeof *g->nodes);
     g->nodes[g->count++] = n;
@@ -127,7 +127,7 @@ int capture_work(stream *s, const work *w) {
         return OUT_OF_MEMORY;
     }
     memset(s->frontier, 0, MAX_NODES);
-    s->frontier[n->number] = true;
+    s->frontier[n->index] = true;
     return SUCCESS;
 }
 

@@ -154,7 +154,7 @@ typedef struct node {
     object base;
     work work;
     bool *after; /* nodes that come before; of earlier numbers */
-    unsigned number;
+    unsigned index;
 } node;
 
 typedef struct graph {

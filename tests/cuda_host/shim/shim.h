@@ -182,9 +182,10 @@ static inline void shim_copy_wait(unsigned left) {
 /* Row and column of C's element i in a lane, as the fragments' layout has it. */
 static inline void shim_mma(unsigned k, const float *a, const float *b, float *c) {
     /* A is 16 × k by rows and B k × 8, gathered from all lanes; f32 sums in order. */
-    unsigned lane = shim_lane(), group = lane / 4, place = lane % 4;
+    unsigned lane = shim_lane(), group = lane / 4, position = lane % 4;
     for (int i = 0; i < 4; i++) {
-        unsigned row = group + (i < 2 ? 0 : 8), column = place * 2 + (unsigned)(i & 1);
+        unsigned row = group + (i < 2 ? 0 : 8),
+                 column = position * 2 + (unsigned)(i & 1);
         for (unsigned n = 0; n < k; n++) {
             c[i] = fmaf(a[row * k + n], b[n * 8 + column], c[i]);
         }

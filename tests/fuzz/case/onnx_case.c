@@ -27,7 +27,7 @@ enum { MAX_FIELDS = 4096, MAX_DEPTH = 24, MAX_NUMBER = 10, MAX_ROOM = 1 << 18 };
 enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
 
 typedef struct field {
-    uint32_t number, wire;
+    uint32_t id, wire;
     uint32_t parent; /* a field of the tree; itself: of the model */
     size_t begin, payload, end;
     const message_kind *inside; /* the message that holds it */
@@ -88,7 +88,7 @@ static void read_fields(tree *t, size_t begin, size_t end, uint32_t parent,
         if (!read_number(t->data, end, &at, &tag)) {
             return;
         }
-        f.number = (uint32_t)(tag >> 3);
+        f.id = (uint32_t)(tag >> 3);
         f.wire = tag & 7;
         if (!read_payload(t->data, end, &at, &f)) {
             return;
@@ -96,7 +96,7 @@ static void read_fields(tree *t, size_t begin, size_t end, uint32_t parent,
         uint32_t index = (uint32_t)t->count++;
         f.parent = parent == UINT32_MAX ? index : parent;
         f.end = at;
-        f.kind = kind_of(inside, f.number, f.wire);
+        f.kind = kind_of(inside, f.id, f.wire);
         t->fields[index] = f;
         if (f.kind && depth < MAX_DEPTH) {
             read_fields(t, f.payload, f.end, index, f.kind, depth + 1);
@@ -118,7 +118,7 @@ static ig_str text_of(const tree *t, const field *f) {
 static const field *field_in(const tree *t, const field *parent, uint32_t id) {
     uint32_t at = (uint32_t)(parent - t->fields);
     for (size_t i = at + 1; i < t->count; i++) {
-        if (t->fields[i].parent == at && t->fields[i].number == id) {
+        if (t->fields[i].parent == at && t->fields[i].id == id) {
             return &t->fields[i];
         }
     }
@@ -133,7 +133,7 @@ enum { NODE_OP = 4, NODE_DOMAIN = 7 };
 static const message_kind *kinds[64];
 static size_t kind_count;
 
-static size_t number_of_kind(const message_kind *kind) {
+static size_t index_of_kind(const message_kind *kind) {
     size_t i = 0;
     while (i < kind_count && kinds[i] != kind) {
         i++;
@@ -148,7 +148,7 @@ static void find_kinds(void) {
         for (unsigned f = 0; f < kinds[i]->n_fields; f++) {
             const ProtobufCFieldDescriptor *known = &kinds[i]->fields[f];
             bool is_new = known->type == PROTOBUF_C_TYPE_MESSAGE &&
-                          number_of_kind(known->descriptor) == kind_count;
+                          index_of_kind(known->descriptor) == kind_count;
             if (is_new && kind_count < IG_COUNT_OF(kinds)) {
                 kinds[kind_count++] = known->descriptor;
             }
@@ -185,9 +185,9 @@ void ig_fuzz_onnx_begin(void) {
 }
 
 static void reach_field(const field *f) {
-    if (protobuf_c_message_descriptor_get_field(f->inside, f->number)) {
-        ig_fuzz_reach(ig_onnx_row_count + number_of_kind(f->inside) * FIELDS_MAX +
-                      f->number);
+    if (protobuf_c_message_descriptor_get_field(f->inside, f->id)) {
+        ig_fuzz_reach(ig_onnx_row_count + index_of_kind(f->inside) * FIELDS_MAX +
+                      f->id);
     }
 }
 
@@ -247,9 +247,8 @@ static void put_number(bytes *out, uint64_t value) {
 /* An operator's or an attribute's name, of the import table. */
 static const char *draw_name(const field *f, uint32_t *state) {
     const ig_onnx_row *row = &ig_onnx_rows[draw(state, ig_onnx_row_count)];
-    bool is_op = f->inside == &onnx__node_proto__descriptor && f->number == NODE_OP;
-    bool is_attribute = f->inside == &onnx__attribute_proto__descriptor &&
-                        f->number == 1;
+    bool is_op = f->inside == &onnx__node_proto__descriptor && f->id == NODE_OP;
+    bool is_attribute = f->inside == &onnx__attribute_proto__descriptor && f->id == 1;
     if (is_attribute && row->attrs && row->attrs->name) {
         return row->attrs->name;
     }
@@ -271,7 +270,7 @@ static void put_changed(bytes *out, const tree *t, const field *f, uint32_t *sta
     static uint8_t payload[MAX_ROOM];
     size_t size = f->end - f->payload;
     const char *name = draw_name(f, state);
-    put_number(out, (uint64_t)f->number << 3 | f->wire);
+    put_number(out, (uint64_t)f->id << 3 | f->wire);
     if (f->wire == WIRE_VARINT) {
         put_number(out, draw_value(state));
         return;
@@ -300,7 +299,7 @@ static const field *draw_like(const tree *t, const field *f, uint32_t *state) {
     size_t from = draw(state, t->count);
     for (size_t i = 0; i < t->count; i++) {
         const field *other = &t->fields[(from + i) % t->count];
-        if (other != f && other->inside == f->inside && other->number == f->number) {
+        if (other != f && other->inside == f->inside && other->id == f->id) {
             return other;
         }
     }
@@ -337,7 +336,7 @@ static size_t rewrite(const tree *t, size_t size, const field *f, uint8_t *to,
     for (unsigned turn = 1; f->parent != (uint32_t)(f - t->fields); turn++) {
         const field *parent = &t->fields[f->parent];
         bytes outer = { rooms[turn & 1], 0 };
-        put_number(&outer, (uint64_t)parent->number << 3 | WIRE_BYTES);
+        put_number(&outer, (uint64_t)parent->id << 3 | WIRE_BYTES);
         put_number(&outer, begin - parent->payload + inner.size + parent->end - end);
         put_bytes(&outer, t->data + parent->payload, begin - parent->payload);
         put_bytes(&outer, inner.data, inner.size);

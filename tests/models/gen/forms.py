@@ -38,33 +38,33 @@ INPUT_NAMES = ("ids", "bagstart", "weights")
 TOLERANCE = {"rtol": 1e-5, "atol": 1e-6}
 
 
-def symbolic_dims(case, number):
+def symbolic_dims(case, index):
     """The dims of ids, offsets and weights of one bag, as names."""
     if case.form == "one_hot":
         columns = {"column": [len(TABLE_SETS[case.tables][1])], "squeeze": [1]}
         extra = [columns[style] for style in case.style if style in columns]
         return ["batch"] + sum(extra, []), None, ["batch"]
     if case.two_d:
-        dims = ["batch", f"length_{number}"]
+        dims = ["batch", f"length_{index}"]
         return dims, None, dims
     bags = "batch"
     if case.form == "unrolled":
         bags = case.static_bags + case.last
-    return [f"nnz_{number}"], [bags], [f"nnz_{number}"]
+    return [f"nnz_{index}"], [bags], [f"nnz_{index}"]
 
 
-def declare_inputs(g, case, number, sample):
+def declare_inputs(g, case, index, sample):
     """One bag's inputs; the column style shares the first bag's ids."""
     names = []
     present = (sample.ids, sample.starts, sample.weights)
-    for kind, dims, array in zip(INPUT_NAMES, symbolic_dims(case, number), present):
+    for kind, dims, array in zip(INPUT_NAMES, symbolic_dims(case, index), present):
         if array is None:
             names.append(None)
-        elif kind == "ids" and number > 0 and "column" in case.style:
+        elif kind == "ids" and index > 0 and "column" in case.style:
             names.append("ids_0")
         else:
             dims = array.shape if case.is_static else dims
-            names.append(g.input(f"{kind}_{number}", array.dtype.name, dims))
+            names.append(g.input(f"{kind}_{index}", array.dtype.name, dims))
     return names
 
 
@@ -72,9 +72,9 @@ def build_model(schema, case, tables, sample, batch):
     model, g = new_model(schema, case.opset)
     weights = [g.initializer(table, "float32", hint="bag.weight") for table in tables]
     bags = []
-    for number, table in enumerate(TABLE_SETS[case.tables][1]):
-        inputs = declare_inputs(g, case, number, sample[number])
-        bags.append(Bag(number, weights[table], *inputs, *tables[table].shape))
+    for index, table in enumerate(TABLE_SETS[case.tables][1]):
+        inputs = declare_inputs(g, case, index, sample[index])
+        bags.append(Bag(index, weights[table], *inputs, *tables[table].shape))
     if case.form == "dynamo":
         writer = DynamoWriter(model, g, case)
         pooled = [writer.write(g, bag) for bag in bags]
@@ -92,8 +92,8 @@ def write_tensor(schema, path, array, name):
 
 def input_arrays(case, bags):
     arrays = []
-    for number, bag in enumerate(bags):
-        skip = 1 if number > 0 and "column" in case.style else 0
+    for index, bag in enumerate(bags):
+        skip = 1 if index > 0 and "column" in case.style else 0
         arrays += bag.arrays()[skip:]
     return arrays
 

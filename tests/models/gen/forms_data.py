@@ -55,7 +55,7 @@ def shaped_bag(rng, case, rows, shape):
 def bags_of(case):
     """(number, rows, dim) of each bag."""
     tables, uses = TABLE_SETS[case.tables]
-    return [(number, *tables[table]) for number, table in enumerate(uses)]
+    return [(index, *tables[table]) for index, table in enumerate(uses)]
 
 
 def ragged_set(rng, case, lengths, skipped=(0, 0)):
@@ -137,11 +137,11 @@ def data_sets(rng, case):
 # The reference.
 
 
-def spans(case, number, bag):
+def spans(case, index, bag):
     """[(positions of each bag's ids in the flat list)]."""
     if case.form == "one_hot":
         ids_a_bag = bag.ids.shape[1] if "column" in case.style else 1
-        first = number if "column" in case.style else 0
+        first = index if "column" in case.style else 0
         return [
             range(first + i * ids_a_bag, first + i * ids_a_bag + 1)
             for i in range(len(bag.ids))
@@ -173,12 +173,12 @@ def pool_bag(case, table, ids, weights):
     return {"sum": np.sum, "mean": np.mean, "max": np.max}[case.mode](rows, axis=0)
 
 
-def pool(case, number, table, bag):
+def pool(case, index, table, bag):
     ids = bag.ids.reshape(-1) % len(table)
     weights = None if bag.weights is None else bag.weights.reshape(-1)
     out = np.zeros((0, table.shape[1]))
     pooled = []
-    for i, span in enumerate(spans(case, number, bag)):
+    for i, span in enumerate(spans(case, index, bag)):
         at = np.asarray(span, "int64")
         of_bag = [i] if case.form == "one_hot" else at
         pooled.append(
@@ -191,7 +191,7 @@ def expected(case, tables, bags):
     """The model's output: all bags side by side."""
     _, uses = TABLE_SETS[case.tables]
     pooled = [
-        pool(case, number, tables[table], bags[number])
-        for number, table in enumerate(uses)
+        pool(case, index, tables[table], bags[index])
+        for index, table in enumerate(uses)
     ]
     return np.hstack(pooled).astype("float32")

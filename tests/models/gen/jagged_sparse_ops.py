@@ -276,8 +276,8 @@ def lengths_of_unique(unique, edges, groups, bags, batch):
         if count:
             low, high = edges[groups[g]], edges[groups[g + 1]]
             many = ((unique >= low) & (unique < high)).sum()
-            place = np.arange(count)
-            lengths[groups[g] * batch + place] = many // count + (place < many % count)
+            position = np.arange(count)
+            lengths[groups[g] * batch + position] = many // count + (position < many % count)
     return lengths
 
 
@@ -345,7 +345,7 @@ def boundaries(d, size, high):
 
 def buckets(d):
     index, keys = d.choice(INDICES), d.choice([1, 2, 3])
-    size, weighted, sequence, place = d.choice([1, 2, 3]), d.flag(), d.flag(), d.flag()
+    size, weighted, sequence, position = d.choice([1, 2, 3]), d.flag(), d.flag(), d.flag()
     kind = d.choice(["block_bucketize_sparse_features",
                      "block_bucketize_sparse_features_inference",
                      "block_bucketize_sparse_features_2d_weights",
@@ -353,18 +353,18 @@ def buckets(d):
     floats = torch.float32
     fixed, tensors = [], {}
     if kind == "bucketize_sparse_features":
-        text = f"F.{kind}(l, i, {place}, {size}{', w' if weighted else ''})"
-        wants = [True, True, weighted, place]
+        text = f"F.{kind}(l, i, {position}, {size}{', w' if weighted else ''})"
+        wants = [True, True, weighted, position]
     else:
         tensors["s"] = torch.tensor([d.choice([3, 7, 20]) for _ in range(keys)],
                                     dtype=index)
-        options = f"l, i, {place}, {sequence}, s, {size}"
+        options = f"l, i, {position}, {sequence}, s, {size}"
         if kind.endswith("2d_weights"):
             weighted, width = True, d.choice([1, 3])
             options += f", weights=w, weights_dim={width}"
         else:
             options += ", weights=w" if weighted else ""
-        wants = [True, True, weighted, place, sequence]
+        wants = [True, True, weighted, position, sequence]
         if d.flag(0.3):
             options += ", keep_orig_idx=True"
         elif d.flag(0.3):

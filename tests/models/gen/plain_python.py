@@ -83,10 +83,10 @@ def write_case(folder, name, sets, more):
         exporter.save_pickle("model", "model.pkl", module)
     if "--stored" in sys.argv:
         shrink(path)
-    for number, given in enumerate(sets):
+    for index, given in enumerate(sets):
         with torch.no_grad():
             result = module(*[a.clone() if torch.is_tensor(a) else a for a in given])
-        write_set(folder / f"test_data_set_{number}", given, result)
+        write_set(folder / f"test_data_set_{index}", given, result)
     case = {"name": name, "load": {"package": "model", "resource": "model.pkl"},
             "tolerance": {"rtol": 1e-4, "atol": 1e-5}, **more}
     (folder / "case.json").write_text(json.dumps(case))

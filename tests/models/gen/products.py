@@ -47,7 +47,7 @@ class Computed:
         batch = draw.choice(("", "", "b", "bh"))
         shared = "" if draw.random() < 0.3 else batch  # one y for all of the batch
         self.axes = [batch + "mk", shared + "kn"]
-        for number, axes in enumerate(self.axes):
+        for index, axes in enumerate(self.axes):
             free = list(axes)
             if draw.random() < 0.7:  # the batch stays in front
                 tail = free[-2:]
@@ -55,7 +55,7 @@ class Computed:
                 free = free[:-2] + tail
             else:
                 draw.shuffle(free)
-            self.axes[number] = "".join(free)
+            self.axes[index] = "".join(free)
         out = list(batch + "mn")
         if draw.random() < 0.3:
             draw.shuffle(out)
@@ -132,22 +132,22 @@ class Layer:
         y = x @ self.real()
         return np.maximum(y + self.bias if is_gemm and self.has_bias else y, 0)
 
-    def nodes(self, x, number, constants):
+    def nodes(self, x, index, constants):
         def constant(name, array):
-            constants.append(numpy_helper.from_array(np.asarray(array), f"{name}{number}"))
-            return f"{name}{number}"
+            constants.append(numpy_helper.from_array(np.asarray(array), f"{name}{index}"))
+            return f"{name}{index}"
 
         ins = [constant("w", self.weight), constant("s", self.scale)]
         ins += [] if self.zero is None else [constant("z", self.zero)]
         axis = {} if self.axis is None else {"axis": self.axis}
-        yield helper.make_node("DequantizeLinear", ins, [f"d{number}"], **axis)
+        yield helper.make_node("DequantizeLinear", ins, [f"d{index}"], **axis)
         if self.is_transposed or self.has_bias:
             bias = [constant("b", self.bias)] if self.has_bias else []
-            yield helper.make_node("Gemm", [x, f"d{number}", *bias], [f"p{number}"],
+            yield helper.make_node("Gemm", [x, f"d{index}", *bias], [f"p{index}"],
                                    transB=int(self.is_transposed))
         else:
-            yield helper.make_node("MatMul", [x, f"d{number}"], [f"p{number}"])
-        yield helper.make_node("Relu", [f"p{number}"], [f"y{number}"])
+            yield helper.make_node("MatMul", [x, f"d{index}"], [f"p{index}"])
+        yield helper.make_node("Relu", [f"p{index}"], [f"y{index}"])
 
 
 class Layers:
@@ -160,9 +160,9 @@ class Layers:
 
     def model(self):
         nodes, constants, x = [], [], "x"
-        for number, layer in enumerate(self.layers):
-            nodes += layer.nodes(x, number, constants)
-            x = f"y{number}"
+        for index, layer in enumerate(self.layers):
+            nodes += layer.nodes(x, index, constants)
+            x = f"y{index}"
         outputs = [value(x, ["B", self.layers[-1].n])]
         return [value("x", ["B", self.width])], nodes, outputs, constants
 
@@ -210,9 +210,9 @@ KINDS = (Layers, Computed, Dense, Computed)
 
 
 def write_tensors(folder, kind, arrays):
-    for number, array in enumerate(arrays):
+    for index, array in enumerate(arrays):
         data = numpy_helper.from_array(np.ascontiguousarray(array, np.float32))
-        (folder / f"{kind}_{number}.pb").write_bytes(data.SerializeToString())
+        (folder / f"{kind}_{index}.pb").write_bytes(data.SerializeToString())
 
 
 def write_case(out, seed):
@@ -224,8 +224,8 @@ def write_case(out, seed):
                               ir_version=8)
     onnx.checker.check_model(model)
     folder = out / str(seed)
-    for number in range(5):
-        data = folder / f"test_data_set_{number}"
+    for index in range(5):
+        data = folder / f"test_data_set_{index}"
         data.mkdir(parents=True)
         given, answer = product.data(draw, numbers)
         write_tensors(data, "input", given)

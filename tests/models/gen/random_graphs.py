@@ -37,11 +37,11 @@ RTOL, ATOL, MOVED_FACTOR = 1e-3, 1e-4, 10
 
 def add_inputs(graph):
     draw = graph.draw
-    for number in range(draw.choice((1, 1, 2))):
-        graph.add_value(f"x{number}", (BATCH, draw_width(graph)))
-    for number in range(draw.choice((0, 1, 2))):
+    for index in range(draw.choice((1, 1, 2))):
+        graph.add_value(f"x{index}", (BATCH, draw_width(graph)))
+    for index in range(draw.choice((0, 1, 2))):
         rows, length = draw.choice((3, 50)), draw.choice((1, 2, 5))
-        graph.ids.append(Ids(f"id{number}", rows, length))
+        graph.ids.append(Ids(f"id{index}", rows, length))
 
 
 def is_small(value):
@@ -120,8 +120,8 @@ def settle_ends(graph, ends, sets):
     runs = [(session.run(None, given), session.run(None, near))
             for given, moves in sets for near in moves]
     settled, tolerance = [], 0.0
-    for number, end in enumerate(ends):
-        answers = [(answer[number], near[number]) for answer, near in runs]
+    for index, end in enumerate(ends):
+        answers = [(answer[index], near[index]) for answer, near in runs]
         if not all(np.isfinite(a).all() and np.isfinite(b).all() for a, b in answers):
             continue
         scale = max(1.0, *(np.abs(a).max(initial=0) for a, _ in answers))
@@ -136,9 +136,9 @@ def settle_ends(graph, ends, sets):
 
 
 def write_tensors(folder, kind, arrays):
-    for number, array in enumerate(arrays):
+    for index, array in enumerate(arrays):
         data = numpy_helper.from_array(array).SerializeToString()
-        (folder / f"{kind}_{number}.pb").write_bytes(data)
+        (folder / f"{kind}_{index}.pb").write_bytes(data)
 
 
 def write_case(out, seed):
@@ -154,8 +154,8 @@ def write_case(out, seed):
     if not session:
         return
     folder = out / str(seed)
-    for number, arrays in enumerate(inputs):
-        data = folder / f"test_data_set_{number}"
+    for index, arrays in enumerate(inputs):
+        data = folder / f"test_data_set_{index}"
         data.mkdir(parents=True)
         write_tensors(data, "input", arrays.values())
         write_tensors(data, "output", session.run(None, arrays))

@@ -285,10 +285,10 @@ def dot_interaction(graph):
     turned = graph.op("Transpose", [stack], (BATCH, width, count), perm=[0, 2, 1])
     dots = graph.op("MatMul", [stack, turned], (BATCH, count, count))
     flat = graph.op("Reshape", [dots, graph.ints(-1, count * count)], (BATCH, count**2))
-    places = [i * count + j for i in range(count) for j in range(i)]
-    pairs = (BATCH, len(places))
-    chosen = graph.op("Gather", [flat, graph.ints(*places)], pairs, axis=1)
-    graph.op("Concat", [parts[0], chosen], (BATCH, width + len(places)), axis=1)
+    positions = [i * count + j for i in range(count) for j in range(i)]
+    pairs = (BATCH, len(positions))
+    chosen = graph.op("Gather", [flat, graph.ints(*positions)], pairs, axis=1)
+    graph.op("Concat", [parts[0], chosen], (BATCH, width + len(positions)), axis=1)
 
 
 # ---- one element at a time ----
@@ -604,12 +604,12 @@ def pick_along_axis(graph):
     axis = draw_axis(graph, x.shape)
     extent, rest = x.shape[axis], x.shape[axis + 1:]
     if graph.chance(0.4):
-        place = graph.constant(np.int64(graph.draw.randrange(extent)))
-        graph.op("Gather", [x, place], x.shape[:axis] + rest, axis=axis)
+        position = graph.constant(np.int64(graph.draw.randrange(extent)))
+        graph.op("Gather", [x, position], x.shape[:axis] + rest, axis=axis)
         return
     count = graph.draw.choice((1, 2, 5))
-    places = graph.ints(*(graph.draw.randrange(-extent, extent) for _ in range(count)))
-    graph.op("Gather", [x, places], with_extent(x.shape, axis, count), axis=axis)
+    positions = graph.ints(*(graph.draw.randrange(-extent, extent) for _ in range(count)))
+    graph.op("Gather", [x, positions], with_extent(x.shape, axis, count), axis=axis)
 
 
 @step()
@@ -630,9 +630,9 @@ def write_row(graph):
     width = x.shape[1]
     turned = graph.op("Transpose", [x], (width, BATCH), perm=[1, 0])
     first = graph.raw("Gather", [turned, graph.ints(0)], axis=0)
-    place = graph.constant(np.array([[width - 1]], np.int64))
+    position = graph.constant(np.array([[width - 1]], np.int64))
     kind = graph.draw.choice(("none", "add", "max", "mul"))
-    graph.op("ScatterND", [turned, place, first], turned.shape, reduction=kind)
+    graph.op("ScatterND", [turned, position, first], turned.shape, reduction=kind)
 
 
 @step()

@@ -106,8 +106,8 @@ def write_case(folder, way, module, sets):
     name, export = WAYS[way]
     folder.mkdir(parents=True, exist_ok=True)
     export(module, sets[0][0], str(folder / name))
-    for number, (args, results) in enumerate(sets):
-        data = folder / f"test_data_set_{number}"
+    for index, (args, results) in enumerate(sets):
+        data = folder / f"test_data_set_{index}"
         data.mkdir()
         as_onnx = name.endswith(".onnx")
         write_tensors(data, "input", args, as_onnx)

@@ -843,8 +843,8 @@ class Hstu(nn.Module):
         self.out = nn.Linear(DIM, DIM)
         self.bias = nn.Parameter(torch.randn(2 * STEPS - 1) * 0.1)
         self.register_buffer("causal", torch.tril(torch.ones(STEPS, STEPS)))
-        place = torch.arange(STEPS)
-        self.register_buffer("gap", place[:, None] - place[None] + STEPS - 1)
+        position = torch.arange(STEPS)
+        self.register_buffer("gap", position[:, None] - position[None] + STEPS - 1)
 
     def forward(self, history: T) -> T:
         x = self.items(history)

@@ -459,9 +459,9 @@ class Beam(nn.Module):
             scores, chosen = (scores.unsqueeze(1) + x[t]).flatten().topk(2)
             longer: List[T] = []
             for j in range(2):
-                place = int(chosen[j])
-                word = torch.tensor([place % x.size(2)])
-                longer.append(torch.cat([words[place // x.size(2)], word]))
+                position = int(chosen[j])
+                word = torch.tensor([position % x.size(2)])
+                longer.append(torch.cat([words[position // x.size(2)], word]))
             words = longer
         return torch.stack(words), scores
 

@@ -50,13 +50,13 @@ def clone(value):
 
 
 def save_tensors(folder, name, tensors):
-    for number, tensor in enumerate(tensors):
+    for index, tensor in enumerate(tensors):
         if tensor.dtype == torch.bfloat16:
             tensor = tensor.view(torch.int16)
             array = tensor.contiguous().numpy().view(np.uint16)
         else:
             array = tensor.contiguous().numpy()
-        np.save(folder / f"{name}_{number}.npy", array)
+        np.save(folder / f"{name}_{index}.npy", array)
 
 
 def write_call(folder, given, after, result):
@@ -105,13 +105,13 @@ def write_case(out, kind, made, sets, atol):
     strip(folder / "model.pt")
     is_state = isinstance(made, type)
     loaded = torch.jit.load(str(folder / "model.pt"))
-    for number, given in enumerate(sets):
+    for index, given in enumerate(sets):
         if not is_state:
             loaded = torch.jit.load(str(folder / "model.pt"))
         after = clone(given)
         with torch.no_grad():
             result = loaded(*after)
-        write_call(folder / f"test_data_set_{number}", given, after, result)
+        write_call(folder / f"test_data_set_{index}", given, after, result)
     case = {"name": made.__name__, "model": "model.pt",
             "tolerance": {"rtol": 1e-4, "atol": atol}, "stateful": is_state}
     (folder / "case.json").write_text(json.dumps(case))

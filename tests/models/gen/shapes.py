@@ -38,8 +38,8 @@ def case(name, module, sets, tolerance=(1e-4, 1e-5)):
     script.save(str(folder / "model.pt"))
     (folder / "case.json").write_text(json.dumps(
         {"tolerance": {"rtol": tolerance[0], "atol": tolerance[1]}}))
-    for number, arguments in enumerate(sets):
-        data = folder / f"test_data_set_{number}"
+    for index, arguments in enumerate(sets):
+        data = folder / f"test_data_set_{index}"
         data.mkdir()
         results = script(*[a.clone() for a in arguments])
         results = [results] if isinstance(results, torch.Tensor) else list(results)

@@ -77,5 +77,5 @@ def write_set(folder, arguments, result, method="forward"):
               "result": node_of(result, outputs)}
     (folder / "values.json").write_text(json.dumps(values))
     for name, tensors in (("input", inputs), ("output", outputs)):
-        for number, tensor in enumerate(tensors):
-            np.save(folder / f"{name}_{number}.npy", tensor.contiguous().numpy())
+        for index, tensor in enumerate(tensors):
+            np.save(folder / f"{name}_{index}.npy", tensor.contiguous().numpy())

@@ -73,8 +73,8 @@ wider.__dict__.update(size=None, scale_factor=2.0, mode="nearest", align_corners
                       recompute_scale_factor=None)
 x = torch.tensor([[[[1.0, 3.0], [5.0, -7.0]]]])
 assert pool(x).tolist() == [[[[2.0], [-1.0]]]]
-values, places = high(torch.tensor([[[1.0, 9.0, 4.0, 5.0]]]))
-assert values.tolist() == [[[9.0, 5.0]]] and places.tolist() == [[[1, 3]]]
+values, positions = high(torch.tensor([[[1.0, 9.0, 4.0, 5.0]]]))
+assert values.tolist() == [[[9.0, 5.0]]] and positions.tolist() == [[[1, 3]]]
 assert wider(torch.tensor([[[1.0, 2.0]]])).tolist() == [[[1.0, 1.0, 2.0, 2.0]]]
 
 assert torch.nn.functional.interpolate(x, size=(2, 4), mode="area").tolist() == [

@@ -162,7 +162,7 @@ TEST(the_pass_that_changed_the_answer_is_named) {
     answers right = answers_of(module);
     ig_guilty_pass guilty = find_pass(module, &right, NULL, NULL);
     CHECK_MSG(strcmp(guilty.pass, "recognise_gelu") == 0, "%s", guilty.pass);
-    CHECK(guilty.number > 1 && right.wrong > 0 && right.asked < 20);
+    CHECK(guilty.index > 1 && right.wrong > 0 && right.asked < 20);
     CHECK(strstr(guilty.before, "erf") && !strstr(guilty.before, "gelu"));
     CHECK(strstr(guilty.after, "gelu"));
     ig_module_close(module);

@@ -24,7 +24,7 @@ static ig_diag diag = { .sink = keep, .user = &kept };
 
 TEST(errors_name_the_node_as_the_user_does) {
     ig_location where = {
-        .file = "model.onnx", .node = "conv1", .op = "Conv", .number = 12
+        .file = "model.onnx", .node = "conv1", .op = "Conv", .node_id = 12
     };
     ig_status status = ig_error(&diag, IG_INVALID, &where, "pads has %d entries", 3);
     CHECK_STATUS(status, IG_INVALID);
@@ -43,7 +43,7 @@ TEST(every_part_of_a_location_may_be_absent) {
     CHECK_TEXT(kept.text, "a.ig:3: x");
     ig_error(&diag, IG_IO, &(ig_location){ .graph = "body", .op = "Add" }, "x");
     CHECK_TEXT(kept.text, "in 'body': node (Add): x");
-    ig_error(&diag, IG_IO, &(ig_location){ .number = 4 }, "x");
+    ig_error(&diag, IG_IO, &(ig_location){ .node_id = 4 }, "x");
     CHECK_TEXT(kept.text, "node 4: x");
 }
 

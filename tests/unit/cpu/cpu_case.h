@@ -83,7 +83,7 @@ static inline bool cpu_has_level(const char *level) {
 
 static const char *const cpu_levels[] = { "v2", "v3", "v4", "v4-vnni", "v4-amx" };
 
-static inline size_t cpu_level_number(const char *level) {
+static inline size_t cpu_level_index(const char *level) {
     size_t index = 0;
     while (index < IG_COUNT_OF(cpu_levels) && strcmp(cpu_levels[index], level) != 0) {
         index++;
@@ -96,7 +96,7 @@ static inline size_t cpu_level_number(const char *level) {
 static inline bool cpu_level_runs(const char *level) {
     const char *max = getenv("INGOT_TEST_LEVEL");
     return cpu_has_level(level) &&
-           (!max || cpu_level_number(level) <= cpu_level_number(max));
+           (!max || cpu_level_index(level) <= cpu_level_index(max));
 }
 
 /* Is it the turn of cpu_levels[number], in a loop over all of them?  In a sample v3 has
@@ -111,7 +111,7 @@ static inline bool cpu_level_is_due(size_t index) {
  * for. */
 static inline void cpu_note_missing(const char *level) {
     static bool is_noted[IG_COUNT_OF(cpu_levels)];
-    bool *noted = &is_noted[cpu_level_number(level)];
+    bool *noted = &is_noted[cpu_level_index(level)];
     if (!*noted && !cpu_has_level(level)) {
         unit_skip_part("code for %s, which cannot run here: its kernel form was run",
                        level);

@@ -211,7 +211,7 @@ static void read_changed(debug_case *d, ig_str bytes) {
     if (status == IG_OK) {
         for (uint32_t i = 0; i < object.section_count; i++) {
             bool is_text = strcmp(object.sections[i].name, ".text") == 0;
-            object.sections[i].place = is_text ? 0 : IG_OBJECT_NOWHERE;
+            object.sections[i].offset = is_text ? 0 : IG_OBJECT_NOWHERE;
         }
         status = ig_cpu_debug_lines(&object, &arena, &rows);
     }

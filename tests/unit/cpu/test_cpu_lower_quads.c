@@ -243,7 +243,7 @@ TEST(quantised_results) {
 }
 
 /* The length of the product's chains at a level, and whether some have extra quads. */
-static int64_t chain_of(const product *p, const char *level, bool *has_places) {
+static int64_t chain_of(const product *p, const char *level, bool *has_targets) {
     ig_arena arena;
     ig_arena_init(&arena, NULL);
     ig_writer text;
@@ -254,9 +254,9 @@ static int64_t chain_of(const product *p, const char *level, bool *has_places) {
     lower_open(&c, level, text.data, &rows, 1);
     lower_run(&c);
     const ig_graph *weights = ig_module_graph(c.module, "weights");
-    *has_places = false;
+    *has_targets = false;
     for (const ig_op *op = weights->body.first; op; op = op->next) {
-        *has_places |= op->code == IG_OP_chain_quads;
+        *has_targets |= op->code == IG_OP_chain_quads;
         chain = op->code == IG_OP_chain_quads ? ig_attr_int(op, IG_chain_quads_chain, 0)
                                               : chain;
     }
@@ -279,16 +279,16 @@ TEST(quads_in_chains) {
     };
     for (size_t i = 0; i < IG_COUNT_OF(cases); i++) {
         product p = { .k = cases[i].k, .n = cases[i].n, .span = cases[i].span };
-        bool has_places = false;
+        bool has_targets = false;
         p.a = i % 2 ? "i8" : "u8";
         p.b = "i8";
         p.a_zero = p.b_zero = "";
         p.is_transposed = i % 2;
         check_product(&p, rows, cases[i].k > 1000 ? 2 : IG_COUNT_OF(rows));
-        CHECK_INT(chain_of(&p, "v3", &has_places), cases[i].chain);
-        CHECK(has_places);
-        CHECK_INT(chain_of(&p, "v4-vnni", &has_places), 0);
-        CHECK(!has_places);
+        CHECK_INT(chain_of(&p, "v3", &has_targets), cases[i].chain);
+        CHECK(has_targets);
+        CHECK_INT(chain_of(&p, "v4-vnni", &has_targets), 0);
+        CHECK(!has_targets);
     }
 }
 

@@ -4,12 +4,12 @@
 #include "tests/unit/cpu/lower_case.h"
 
 /* Whole numbers, so that boxes and scores are equal, touch, and have no area. */
-static void fill_small(lower_case *c, int64_t places, int64_t sizes) {
+static void fill_small(lower_case *c, int64_t positions, int64_t sizes) {
     uint64_t state = 7;
     ig_tensor *boxes = &c->inputs[0], *scores = &c->inputs[1];
     for (int64_t i = 0; i < boxes->count; i++) {
         int64_t low = i % 4 < 2 ? 0 : (int64_t)ig_tensor_get_f64(boxes, i - 2);
-        int64_t max = i % 4 < 2 ? places : sizes;
+        int64_t max = i % 4 < 2 ? positions : sizes;
         int64_t more = (int64_t)(lower_random(&state) % (uint64_t)max);
         ig_tensor_set_f64(boxes, i, (double)(low + more));
     }

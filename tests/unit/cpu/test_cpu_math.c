@@ -168,8 +168,8 @@ static double error_f64(double got, long double truth) {
         return near == got ? 0 : (double)INFINITY;
     }
     int exponent = truth == 0 ? -1022 : ilogbl(truth);
-    int place = (exponent < -1022 ? -1022 : exponent) - 52;
-    return (double)(fabsl((long double)got - truth) / ldexpl(1, place));
+    int position = (exponent < -1022 ? -1022 : exponent) - 52;
+    return (double)(fabsl((long double)got - truth) / ldexpl(1, position));
 }
 
 static const float specials[] = {

@@ -223,8 +223,8 @@ static void compare(const subject *s, const char *level, uint32_t lanes,
  * INGOT_FULL=1 all. */
 static bool is_width_due(const cpu_case *c, size_t width) {
     static size_t calls;
-    size_t subject_number = calls++ / IG_COUNT_OF(widths);
-    size_t turn = subject_number + cpu_level_number(c->target.level);
+    size_t subject_index = calls++ / IG_COUNT_OF(widths);
+    size_t turn = subject_index + cpu_level_index(c->target.level);
     return unit_is_full() || width % 2 == turn % 2;
 }
 

@@ -410,12 +410,12 @@ static const char trials[] =
 /* The trials in a folder that holds a file; each item of the first list is refused. */
 static void check_trials(ig_interp *interp, const char *folder) {
     run(interp, trials);
-    ig_interp_value place = { .kind = IG_INTERP_TEXT };
-    place.as.text.data = folder;
-    place.as.text.size = strlen(folder);
+    ig_interp_value position = { .kind = IG_INTERP_TEXT };
+    position.as.text.data = folder;
+    position.as.text.size = strlen(folder);
     ig_interp_result *result = NULL;
     CHECK_OK(invoke_in(interp, "__main__", "try_all",
-                       &(ig_interp_arguments){ .values = &place, .count = 1 },
+                       &(ig_interp_arguments){ .values = &position, .count = 1 },
                        &result));
     const ig_interp_value *lists = ig_interp_result_value(result)->as.list.items;
     for (size_t i = 0; i < lists[0].as.list.count; i++) {

@@ -409,13 +409,13 @@ TEST(locations_own_their_text) {
     start();
     char name[] = "conv1";
     uint32_t loc = ig_module_location(module,
-                                      &(ig_location){ .node = name, .number = 12 });
+                                      &(ig_location){ .node = name, .node_id = 12 });
     name[0] = 'X';
     ig_op *op = make(IG_OP_relu, arg(), NULL);
     CHECK(!ig_op_location(op)->node);
     op->loc = loc;
     CHECK_TEXT(ig_op_location(op)->node, "conv1");
-    CHECK_INT(ig_op_location(op)->number, 12);
+    CHECK_INT(ig_op_location(op)->node_id, 12);
     op->loc = 99;
     CHECK(!ig_op_location(op)->node);
     finish();

@@ -28,7 +28,7 @@ static void finish(void) {
 /* An op of node number `node`. */
 static ig_op *make(ig_opcode code, ig_value *a, uint32_t node) {
     ig_builder b = ig_builder_at_end(&graph->body);
-    b.loc = ig_module_location(module, &(ig_location){ .number = node });
+    b.loc = ig_module_location(module, &(ig_location){ .node_id = node });
     return ig_make1(&b, code, a)->def;
 }
 
@@ -38,7 +38,7 @@ static const char *nodes_of(const ig_module *of, const ig_op *op) {
     uint32_t count = ig_origins_list(of, ig_op_origins(op), &scratch, &locations);
     const char *text = "";
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t node = of->locations.items[locations[i]].number;
+        uint32_t node = of->locations.items[locations[i]].node_id;
         text = ig_arena_printf(&scratch, "%s%s%u", text, i ? " " : "", node);
     }
     return text;
@@ -94,7 +94,7 @@ TEST(what_nobody_replaces_is_gone) {
     ig_op *neg = make(IG_OP_neg, x, 7);
     ig_op_erase(neg);
     CHECK_INT(module->gone.count, 1);
-    CHECK_INT(module->locations.items[module->gone.items[0].origins >> 1].number, 7);
+    CHECK_INT(module->locations.items[module->gone.items[0].origins >> 1].node_id, 7);
     finish();
 }
 

@@ -226,7 +226,7 @@ TEST(locations_come_back) {
     CHECK_TEXT(print_with(module, &(ig_print_options){ .locations = true }), text);
     const ig_location *where = ig_op_location(module->graphs.items[0]->body.first);
     CHECK_TEXT(where->node, "n\"1");
-    CHECK_INT(where->number, 12);
+    CHECK_INT(where->node_id, 12);
     ig_module_destroy(module);
 }
 

@@ -185,7 +185,7 @@ static const ig_pass quiet_pass = { "quiet", "", IG_STAGE_TENSOR, (ig_stage)0,
 
 TEST(a_pass_that_changes_silently_is_caught) {
     start(two_rounds);
-    ig_manager manager = { .module = module, .debug = IG_DEBUG_VERIFY, .number = 7 };
+    ig_manager manager = { .module = module, .debug = IG_DEBUG_VERIFY, .index = 7 };
     ig_pass_check before = ig_check_before(&manager, graph);
     CHECK_OK(ig_check_after(&manager, &quiet_pass, graph, &before, false));
     ig_op_move(graph->body.last->prev, &graph->body, NULL); /* also ends after ret */

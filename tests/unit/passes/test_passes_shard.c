@@ -121,13 +121,13 @@ static void draw_inputs(trial *t, ig_tensor *inputs, uint32_t seed) {
 /* One output of one rank, as the whole graph gives it, and of sizes. */
 typedef struct outcome {
     const ig_tensor *want, *got, *sizes;
-    uint32_t number;
+    uint32_t index;
     bool is_distinct;
 } outcome;
 
 static void compare(outcome o, shard_cut type, int64_t world, int64_t rank) {
     const ig_tensor *want = o.want, *got = o.got, *sizes = o.sizes;
-    uint32_t output = o.number;
+    uint32_t output = o.index;
     CHECK_INT(got->rank, want->rank);
     CHECK_INT(got->dtype, want->dtype);
     CHECK(memcmp(got->dims, want->dims, want->rank * sizeof *want->dims) == 0);

@@ -135,7 +135,7 @@ END_TEST
 typedef struct rank {
     const char *group;
     ig_program *program;
-    uint32_t number;
+    uint32_t index;
     call call;
     ig_status status;
 } rank;
@@ -144,7 +144,7 @@ static void *run_rank(void *argument) {
     rank *r = argument;
     ig_group *group = NULL;
     ig_group_options options = {
-        .size = sizeof options, .rank = r->number, .world = 2, .timeout_ms = 20000
+        .size = sizeof options, .rank = r->index, .world = 2, .timeout_ms = 20000
     };
     CHECK_OK(ig_group_open(r->group, &options, &group));
     ig_session *session = NULL;
@@ -166,7 +166,7 @@ TEST(two_ranks_of_which_one_fails) {
         rank ranks[2];
         snprintf(name, sizeof name, "shm:in-place-%d-%d", (int)getpid(), fails);
         for (uint32_t i = 0; i < 2; i++) {
-            ranks[i] = (rank){ .group = name, .program = p.program, .number = i };
+            ranks[i] = (rank){ .group = name, .program = p.program, .index = i };
             begin_call(&ranks[i].call);
         }
         ranks[1].call.ids[0] = fails ? N : 0;

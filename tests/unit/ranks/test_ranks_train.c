@@ -160,7 +160,7 @@ static const char *plan_of(ig_arena *arena, cut how, int world, const char *more
 
 typedef struct rank_run {
     const char *group;
-    uint32_t number, world;
+    uint32_t index, world;
     ig_program *parts[IG_TRAIN_PARTS];
     ig_group *joined;
     ig_trainer *trainer;
@@ -194,7 +194,7 @@ static void compile_rank(world_run *w, rank_run *r, const training_of *of) {
                              .loss = of->loss,
                              .optimizers = of->optimizers,
                              .optimizer_count = of->count,
-                             .rank = r->number,
+                             .rank = r->index,
                              .division = of->division };
     static const ig_train_part needed[] = { IG_TRAIN_STEP, IG_TRAIN_INITIAL };
     how.plan = w->world > 1 ? plan_of(&w->arena, of->how, (int)w->world, of->more)
@@ -210,9 +210,9 @@ static void compile_rank(world_run *w, rank_run *r, const training_of *of) {
 static void draw_batch(batch *b, const rank_run *r, int step, int all) {
     *b = (batch){ .bags = 0 };
     for (int i = 0; i < all; i++) {
-        add_bags(b, step, r->world > 1 ? (int)r->number : i);
+        add_bags(b, step, r->world > 1 ? (int)r->index : i);
     }
-    if (step == r->fails_at && r->number == 1 && b->offsets[2][b->bags] > 0) {
+    if (step == r->fails_at && r->index == 1 && b->offsets[2][b->bags] > 0) {
         b->ids[2][0] = rows_of[2];
     }
 }
@@ -222,7 +222,7 @@ static int shared_world; /* whose batches one rank is given */
 static void *run_rank(void *argument) {
     rank_run *r = argument;
     ig_group_options join = { .size = sizeof join,
-                              .rank = r->number,
+                              .rank = r->index,
                               .world = r->world,
                               .timeout_ms = 20000,
                               .message = r->why,
@@ -267,7 +267,7 @@ static void run_world(world_run *w, uint32_t world, const training_of *of) {
     CHECK_MSG(status == IG_OK, "%s", ig_context_messages(w->context));
     for (uint32_t i = 0; i < world; i++) {
         w->ranks[i] = (rank_run){ .group = name,
-                                  .number = i,
+                                  .index = i,
                                   .world = world,
                                   .steps = of->steps,
                                   .fails_at = of->fails_at,

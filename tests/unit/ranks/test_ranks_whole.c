@@ -29,7 +29,7 @@ static const char model[] =
 typedef struct rank {
     const char *group;
     ig_program *program;
-    uint32_t number, world;
+    uint32_t index, world;
     int64_t count;
     float x[MAX], sums[MAX], all[WORLD * MAX];
     double y[2], totals[2];
@@ -41,10 +41,9 @@ static void *run_rank(void *argument) {
     rank *r = argument;
     ig_group *group = NULL;
     ig_session *session = NULL;
-    ig_group_options options = { .size = sizeof options,
-                                 .rank = r->number,
-                                 .world = r->world,
-                                 .timeout_ms = 20000 };
+    ig_group_options options = {
+        .size = sizeof options, .rank = r->index, .world = r->world, .timeout_ms = 20000
+    };
     CHECK_OK(ig_group_open(r->group, &options, &group));
     ig_session_options with = { .size = sizeof with, .ranks = ig_group_ranks(group) };
     CHECK_OK(ig_session_create(r->program, &with, &session));
@@ -104,7 +103,7 @@ static void run_all(const fixture *f, rank *ranks, uint32_t world, int64_t count
     for (uint32_t r = 0; r < world; r++) {
         ranks[r] = (rank){ .group = name,
                            .program = f->program,
-                           .number = r,
+                           .index = r,
                            .world = world,
                            .count = count,
                            .y = { 1e16 * (r == 1 ? -1 : 1), r } };

@@ -240,7 +240,7 @@ END_TEST
 typedef struct rank {
     const char *group;
     ig_program *program;
-    uint32_t number;
+    uint32_t index;
     call call;
     ig_status status;
 } rank;
@@ -249,7 +249,7 @@ static void *run_rank(void *argument) {
     rank *r = argument;
     ig_group *group = NULL;
     ig_group_options options = {
-        .size = sizeof options, .rank = r->number, .world = 2, .timeout_ms = 20000
+        .size = sizeof options, .rank = r->index, .world = 2, .timeout_ms = 20000
     };
     CHECK_OK(ig_group_open(r->group, &options, &group));
     ig_session *session = create(r->program, ig_group_ranks(group));
@@ -269,7 +269,7 @@ TEST(ranks_commit_together_or_not_at_all) {
         rank ranks[2];
         snprintf(name, sizeof name, "shm:commit-%d-%d", (int)getpid(), fails);
         for (uint32_t i = 0; i < 2; i++) {
-            ranks[i] = (rank){ .group = name, .program = program, .number = i };
+            ranks[i] = (rank){ .group = name, .program = program, .index = i };
             begin_call(&ranks[i].call);
         }
         ranks[1].call.ids[0] = fails ? -1 : 0;

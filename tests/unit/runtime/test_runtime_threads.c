@@ -160,7 +160,7 @@ typedef struct runner {
     ig_program *program;
     ig_thread_pool *pool;
     pthread_t thread;
-    int number, failures;
+    int index, failures;
 } runner;
 
 enum { RUNNERS = 8, ROUNDS = 60, MAX_BATCH = 40 };
@@ -175,9 +175,9 @@ static void *run_many(void *argument) {
     }
     static _Thread_local float x[MAX_BATCH * 16], y[MAX_BATCH * 16];
     for (int i = 0; i < ROUNDS; i++) {
-        int batch = 1 + (i * 7 + r->number * 11) % MAX_BATCH;
+        int batch = 1 + (i * 7 + r->index * 11) % MAX_BATCH;
         for (int k = 0; k < batch * 16; k++) {
-            x[k] = (float)(k + i + r->number);
+            x[k] = (float)(k + i + r->index);
         }
         ig_view in = rt_view2(x, IG_F32, batch, 16), out = rt_room(y, sizeof y);
         if (ig_session_run(session, &in, 1, &out, 1) != IG_OK) {
@@ -200,7 +200,7 @@ static void run_side_by_side(const ig_thread_pool_options *options) {
     }
     runner runners[RUNNERS];
     for (int i = 0; i < RUNNERS; i++) {
-        runners[i] = (runner){ .program = program, .pool = pool, .number = i };
+        runners[i] = (runner){ .program = program, .pool = pool, .index = i };
         CHECK_INT(pthread_create(&runners[i].thread, NULL, run_many, &runners[i]), 0);
     }
     for (int i = 0; i < RUNNERS; i++) {

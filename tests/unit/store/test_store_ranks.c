@@ -18,7 +18,7 @@ static ig_store_call call = { .size = sizeof call,
                               .message_size = sizeof why };
 
 typedef struct rank {
-    int number;
+    int index;
     int to_other, from_other; /* pipes */
     ig_dynamic *table;
 } rank;
@@ -49,7 +49,7 @@ static bool meet(const rank *r) {
 /* Counts the use of each id in its row, where the row is this rank's. */
 static void use_rows(const rank *r, const int64_t *ids, const int64_t *rows) {
     for (int i = 0; i < BATCH; i++) {
-        if (is_first(ids, i) && rows[i] / HALF == r->number) {
+        if (is_first(ids, i) && rows[i] / HALF == r->index) {
             ((int64_t *)ig_dynamic_data(r->table, 0))[rows[i] % HALF]++;
         }
     }
@@ -64,7 +64,7 @@ static int run_rank(rank *r) {
                                .row_count = ROWS,
                                .row_bytes = sizeof(int64_t),
                                .evict_rows = 3,
-                               .shard_begin = r->number * HALF,
+                               .shard_begin = r->index * HALF,
                                .shard_rows = HALF };
     if (ig_store_open(url, &call, &store) != IG_OK ||
         ig_dynamic_create(store, &how, &call, &r->table) != IG_OK) {
@@ -76,7 +76,7 @@ static int run_rank(rank *r) {
         if (!meet(r)) {
             return 2;
         }
-        (void)usleep(step % RANKS == (uint32_t)r->number ? 500 : 0);
+        (void)usleep(step % RANKS == (uint32_t)r->index ? 500 : 0);
         if (ig_dynamic_fetch(r->table, &call, step, ids, BATCH, rows) != IG_OK) {
             fprintf(stderr, "step %u: %s\n", step, why);
             return 3;

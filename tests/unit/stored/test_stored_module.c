@@ -219,15 +219,15 @@ static void find_rows(stored_case *c, size_t lookup, uint32_t time, const ig_vie
 }
 
 static void run_stored(stored_case *c, const batch *b, uint32_t time, ig_view *out) {
-    int64_t places[LOOKUPS][BATCH];
+    int64_t positions[LOOKUPS][BATCH];
     ig_view ids[LOOKUPS] = { { 0 } }, in[INPUTS + TABLES + LOOKUPS];
     run(c, 1, b->in, INPUTS, ids, LOOKUPS);
     memcpy(in, b->in, sizeof b->in);
     for (size_t i = 0; i < LOOKUPS; i++) {
         ig_view *at = &in[INPUTS + TABLES + i];
-        find_rows(c, i, time, &ids[i], places[i]);
+        find_rows(c, i, time, &ids[i], positions[i]);
         *at = ids[i];
-        at->data = places[i];
+        at->data = positions[i];
         at->capacity = 0;
     }
     for (int t = 0; t < TABLES; t++) {
@@ -329,8 +329,7 @@ TEST(what_cannot_lie_in_a_store_is_refused_in_words) {
     refuse(plain, "users",
            "'users' cannot be in a store: the model looks up no weight");
     refuse(twice, "t", "more than look-ups at the top of the graph use it");
-    refuse(plain, "u*",
-           "'u*' cannot be in a store: the model looks up no weight that");
+    refuse(plain, "u*", "'u*' cannot be in a store: the model looks up no weight that");
 }
 
 UNIT_SUITE(stored_module, a_tenth_of_the_tables_in_memory_answers_as_all_of_them,

@@ -343,7 +343,7 @@ TEST(the_memo_is_bounded) {
     for (uint32_t i = 0; i < 500000; i++) {
         uint32_t word = i * 2654435761u;
         ig_put_char(&bytes, 'r');
-        ig_put_bytes(&bytes, &word, sizeof(number));
+        ig_put_bytes(&bytes, &word, sizeof(word));
     }
     ig_put(&bytes, ".");
     (void)text_of(&c, ig_writer_str(&bytes));

@@ -167,14 +167,14 @@ static const char *turn_quotes(ig_arena *arena, const char *text) {
 }
 
 /* `places`, `specs`: of a parameter, before those of x. */
-static const char *write_json_of(ig_arena *arena, const recipe *r, const char *places,
-                                 const char *specs) {
+static const char *write_json_of(ig_arena *arena, const recipe *r,
+                                 const char *positions, const char *specs) {
     static const char one[] = "{'name': 'self', 'arg': {'as_tensor': {'name': '%s'}}}";
     const char *inputs = ig_arena_printf(
         arena, turn_quotes(arena, r->inputs ? r->inputs : one), r->operand);
-    return ig_arena_printf(arena, turn_quotes(arena, form), turn_quotes(arena, places),
-                           r->output, r->target, inputs, r->size,
-                           turn_quotes(arena, specs), r->output, r->version);
+    return ig_arena_printf(arena, turn_quotes(arena, form),
+                           turn_quotes(arena, positions), r->output, r->target, inputs,
+                           r->size, turn_quotes(arena, specs), r->output, r->version);
 }
 
 static const char *write_json(ig_arena *arena, const recipe *r) {

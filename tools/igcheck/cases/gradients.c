@@ -150,9 +150,9 @@ static ig_status import_model(grad_case *c, const char *path, bool is_script) {
     char *statements[GRAD_INPUTS];
     ig_import_options how = { .size = sizeof how };
     for (size_t i = 0; is_script && i < c->count; i++) {
-        char *place = text_of("%zu", i); /* tracing has made names of its own */
-        statements[how.input_count++] = statement_of(c, i, place);
-        free(place);
+        char *index = text_of("%zu", i); /* tracing has made names of its own */
+        statements[how.input_count++] = statement_of(c, i, index);
+        free(index);
     }
     how.inputs = (const char *const *)statements;
     ig_status status = ig_import(c->v->context, path, &how, &c->m.module);

@@ -103,9 +103,11 @@ void planted_close(planted *p) {
 
 /* ---- samples ---- */
 
-static int64_t draw_id(const planted *p, size_t field, uint64_t sample, int64_t place) {
+static int64_t draw_id(const planted *p, size_t field, uint64_t sample,
+                       int64_t position) {
     const planted_field *f = &p->fields[field];
-    uint64_t bits = draw_bits(p, STREAM_ID + field, sample * SLOTS + (uint64_t)place);
+    uint64_t bits = draw_bits(p, STREAM_ID + field,
+                              sample * SLOTS + (uint64_t)position);
     int64_t id = draw_below(bits, f->rows), other = draw_below(bits << 32, f->rows);
     return f->is_skewed && other < id ? other : id;
 }

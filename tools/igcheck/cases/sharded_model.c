@@ -11,7 +11,7 @@ static const char *text_in(const json_t *object, const char *key) {
 }
 
 /* The table's place in the list; their number when it is not in it. */
-static size_t table_number(const sharded_case *c, const char *name) {
+static size_t table_index(const sharded_case *c, const char *name) {
     size_t i;
     json_t *table;
     json_array_foreach(json_object_get(c->json, "tables"), i, table) {
@@ -108,7 +108,7 @@ static bool put_operands(const sharded_case *c, const json_t *table,
                          const char *feature, size_t index, FILE *to) {
     (void)feature;
     fprintf(to, "%s@t%zu, %%ids, %%o%zu%s", index ? ", " : "",
-            table_number(c, text_in(table, "name")), index,
+            table_index(c, text_in(table, "name")), index,
             c->input_count > 2 ? ", %weights" : "");
     return true;
 }
@@ -240,7 +240,7 @@ static bool add_shard(const sharded_case *c, const char *table, const json_t *fr
 
 static bool add_entry(const sharded_case *c, const char *name, const json_t *from,
                       json_t *to) {
-    size_t i, index = table_number(c, name);
+    size_t i, index = table_index(c, name);
     json_t *shard, *shards = need(json_array());
     char *weight = text_of("t%zu", index);
     json_t *entry = need(json_pack("{s:s, s:s, s:o}", "name", weight, "sharding_type",

@@ -28,7 +28,7 @@ typedef struct ranks_case ranks_case;
 
 typedef struct trained_rank {
     const ranks_case *c;
-    uint32_t number;
+    uint32_t index;
     ig_program *parts[IG_TRAIN_PARTS];
     pthread_t thread;
     ig_group *group;
@@ -243,7 +243,7 @@ static bool compile_rank(ranks_case *c, trained_rank *r, ig_module *module,
                              .optimizers = optimizers,
                              .optimizer_count = 2,
                              .plan = plan,
-                             .rank = r->number,
+                             .rank = r->index,
                              .division = divides ? IG_DIVIDE_AS_LOSS
                                                  : IG_DIVIDE_DENSE };
     ig_compile_options compile = compile_options(c->v->given);
@@ -268,7 +268,7 @@ static bool compile_ranks(ranks_case *c) {
     is_good = is_good || verify_fail(c->v, "the model", NULL);
     for (size_t r = 0; r < c->world && is_good; r++) {
         c->ranks[r].c = c;
-        c->ranks[r].number = (uint32_t)r;
+        c->ranks[r].index = (uint32_t)r;
         is_good = compile_rank(c, &c->ranks[r], module, plan);
     }
     ig_module_close(module);
@@ -284,7 +284,7 @@ static bool read_batch(const trained_rank *r, int64_t step, ig_view *views) {
                                                        "label" };
     bool is_good = true;
     for (size_t i = 0; i < RANK_INPUTS; i++) {
-        char *name = text_of("step%lld_rank%u_%s", (long long)step, r->number,
+        char *name = text_of("step%lld_rank%u_%s", (long long)step, r->index,
                              names_of[i]);
         const ig_argument *value = stored(r->c, name);
         is_good = is_good && value && view_of(value, &views[i]);
@@ -295,7 +295,7 @@ static bool read_batch(const trained_rank *r, int64_t step, ig_view *views) {
 
 static ig_status open_rank(trained_rank *r, const char *group) {
     ig_group_options how = { .size = sizeof how,
-                             .rank = r->number,
+                             .rank = r->index,
                              .world = (uint32_t)r->c->world,
                              .timeout_ms = TIMEOUT_MS,
                              .message = r->why.text,

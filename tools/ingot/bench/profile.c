@@ -193,7 +193,7 @@ static void summarise_runs(profiler *p, profile_table *out) {
         const ig_step_profile *step = &p->profile[i];
         out->rows[i] = (profile_row){
             .step = *step,
-            .number = i,
+            .index = i,
             .seconds = median_of(p->times + i * p->capacity, p->runs),
             .flops = step->flops,
             .bytes = step->bytes,

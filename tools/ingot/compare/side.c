@@ -85,7 +85,7 @@ static size_t find_value(const ig_inner_value *values, size_t count, const char 
 
 /* Exposes those of the wanted values that the other model has too; `place` gets for
  * each wanted name its output of the copy, or SIZE_MAX. */
-static ig_status expose_same(reference *r, const request *what, size_t *place,
+static ig_status expose_same(reference *r, const request *what, size_t *position,
                              ig_module **out_exposed) {
     const ig_inner_value *values = NULL;
     size_t count = 0, used = 0, own = model_output_count(&r->other);
@@ -94,10 +94,10 @@ static ig_status expose_same(reference *r, const request *what, size_t *place,
     for (size_t i = 0; i < what->count; i++) {
         size_t found = i < what->own ? count
                                      : find_value(values, count, what->names[i]);
-        place[i] = i < what->own ? (i < own ? i : SIZE_MAX) : SIZE_MAX;
+        position[i] = i < what->own ? (i < own ? i : SIZE_MAX) : SIZE_MAX;
         if (found < count) {
             indices[used] = found;
-            place[i] = own + used++;
+            position[i] = own + used++;
         }
     }
     if (status == IG_OK) {
@@ -119,10 +119,10 @@ static ig_status other_values(reference *r, const request *what,
                               const ig_argument **out_values, message *why) {
     ig_module *exposed = NULL;
     ig_status status = IG_OK;
-    size_t *place = need(calloc(what->count + 1, sizeof *place));
+    size_t *position = need(calloc(what->count + 1, sizeof *position));
     finished_run_close(&r->run);
     if (r->other.module) {
-        status = expose_same(r, what, place, &exposed);
+        status = expose_same(r, what, position, &exposed);
         run_order order = { exposed, &r->inputs.with, false };
         status = status == IG_OK
                      ? run_module(r->given, r->m->context, &order, &r->run, why)
@@ -130,14 +130,14 @@ static ig_status other_values(reference *r, const request *what,
     } else {
         status = run_other_program(r, why);
         for (size_t i = 0; i < what->count; i++) {
-            place[i] = i < what->own ? i : SIZE_MAX;
+            position[i] = i < what->own ? i : SIZE_MAX;
         }
     }
     for (size_t i = 0; i < what->count && status == IG_OK; i++) {
-        out_values[i] = place[i] < r->run.got.count ? &r->run.got.items[place[i]]
-                                                    : NULL;
+        out_values[i] = position[i] < r->run.got.count ? &r->run.got.items[position[i]]
+                                                       : NULL;
     }
-    free(place);
+    free(position);
     return status;
 }
 

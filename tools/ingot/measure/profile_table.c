@@ -53,7 +53,7 @@ static void print_rate(double amount, double seconds) {
 
 static void print_row(const profile_table *table, const profile_row *row) {
     int indent = 2 * (int)row->step.depth;
-    printf("%5zu  %*s%-*.*s %9.2f %9.2f %5.1f %4d %7lld", row->number, indent, "",
+    printf("%5zu  %*s%-*.*s %9.2f %9.2f %5.1f %4d %7lld", row->index, indent, "",
            32 - indent, 32 - indent, row->step.name, row->seconds * 1e6, row->p95 * 1e6,
            share_of(table, row->seconds), row->step.threads,
            (long long)row->step.tiles);
@@ -69,7 +69,7 @@ static void print_row(const profile_table *table, const profile_row *row) {
     } else {
         printf(" %7s %-6s", "-", "");
     }
-    char *sources = sources_text(table->sources, row->number);
+    char *sources = sources_text(table->sources, row->index);
     fputs(sources[0] ? " " : "", stdout);
     put_plain(stdout, sources);
     free(sources);
@@ -141,7 +141,7 @@ void profile_put_sources(FILE *file, const json_t *sources, size_t step) {
 static void put_row(FILE *file, const profile_table *table, const profile_row *row,
                     bool is_first) {
     const ig_step_profile *step = &row->step;
-    fprintf(file, "%s\n  {\"step\": %zu, \"name\": ", is_first ? "" : ",", row->number);
+    fprintf(file, "%s\n  {\"step\": %zu, \"name\": ", is_first ? "" : ",", row->index);
     put_json_text(file, step->name);
     fprintf(
         file,
@@ -151,7 +151,7 @@ static void put_row(FILE *file, const profile_table *table, const profile_row *r
         step->kind, step->depth, step->threads, (long long)step->calls,
         (long long)step->tiles, row->seconds, row->p95, row->flops, row->bytes,
         row->lines, row->limit, row->bound);
-    profile_put_sources(file, table->sources, row->number);
+    profile_put_sources(file, table->sources, row->index);
     fputc('}', file);
 }
 
@@ -199,8 +199,8 @@ ig_status profile_write_folded(const char *path, const profile_table *table) {
             continue;
         }
         fputs("model", file);
-        if (sources_count(table->sources, row->number)) {
-            char *name = sources_path(table->sources, row->number, 0);
+        if (sources_count(table->sources, row->index)) {
+            char *name = sources_path(table->sources, row->index, 0);
             put_frames(file, name);
             free(name);
         }

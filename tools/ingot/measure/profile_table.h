@@ -14,7 +14,7 @@ typedef struct machine_limits {
 
 typedef struct profile_row {
     ig_step_profile step; /* of the last run */
-    size_t number;
+    size_t index;
     double seconds; /* median */
     double p95;     /* seconds: 95 runs of 100 took no longer */
     double flops, bytes, lines;

@@ -15,10 +15,10 @@
 
 extern char **environ;
 
-static const char inputs_place[] = "{inputs}", model_place[] = "{}";
+static const char inputs_placeholder[] = "{inputs}", model_placeholder[] = "{}";
 
 bool command_has_inputs(const char *command) {
-    return strstr(command, inputs_place) != NULL;
+    return strstr(command, inputs_placeholder) != NULL;
 }
 
 /* `text` in single quotes; free() it. */
@@ -36,9 +36,10 @@ static char *quote(const char *text) {
 }
 
 /* `text` with `quoted` for each `place`; free() it. */
-static char *fill(const char *text, const char *place, const char *quoted) {
+static char *fill(const char *text, const char *placeholder, const char *quoted) {
     char *out = text_of("%s", "");
-    for (const char *at; (at = strstr(text, place)); text = at + strlen(place)) {
+    for (const char *at; (at = strstr(text, placeholder));
+         text = at + strlen(placeholder)) {
         char *longer = text_of("%s%.*s%s", out, (int)(at - text), text, quoted);
         free(out);
         out = longer;
@@ -50,9 +51,10 @@ static char *fill(const char *text, const char *place, const char *quoted) {
 
 char *command_for(const char *command, const char *model, const char *inputs) {
     char *quoted = quote(model), *quoted_inputs = quote(inputs);
-    char *with_model = strstr(command, model_place) ? fill(command, model_place, quoted)
-                                                    : text_of("%s %s", command, quoted);
-    char *whole = fill(with_model, inputs_place, quoted_inputs);
+    char *with_model = strstr(command, model_placeholder)
+                           ? fill(command, model_placeholder, quoted)
+                           : text_of("%s %s", command, quoted);
+    char *whole = fill(with_model, inputs_placeholder, quoted_inputs);
     free(quoted);
     free(quoted_inputs);
     free(with_model);

@@ -45,7 +45,7 @@ static char *name_of_rank(const char *pattern, const char *rank) {
               : text_of("%s", pattern);
 }
 
-static char *name_of_number(const char *pattern, int64_t rank) {
+static char *name_of_index(const char *pattern, int64_t rank) {
     char number[32];
     snprintf(number, sizeof number, "%lld", (long long)rank);
     return name_of_rank(pattern, number);
@@ -66,7 +66,7 @@ static file_names list_parts(const char *pattern) {
     file_names names = { need(calloc(MAX_RANKS, sizeof *names.items)), 0 };
     bool has_number = strstr(pattern, "%r") != NULL;
     while (names.count < MAX_RANKS && (has_number || names.count == 0)) {
-        char *name = name_of_number(pattern, (int64_t)names.count);
+        char *name = name_of_index(pattern, (int64_t)names.count);
         if (names.count > 0 && access(name, F_OK) != 0) {
             free(name);
             break;
@@ -208,7 +208,7 @@ static int make_rank(const settings *given, const char *whole, int64_t rank,
 static bool are_there(const settings *given, int64_t world) {
     bool is_there = true;
     for (int64_t r = 0; r < world && is_there; r++) {
-        char *path = name_of_number(given->output, r);
+        char *path = name_of_index(given->output, r);
         is_there = is_made_of(path, r, given->made_of);
         free(path);
     }
@@ -218,7 +218,7 @@ static bool are_there(const settings *given, int64_t world) {
 static int make_ranks(const settings *given, const char *whole, int64_t world) {
     int status = 0;
     for (int64_t r = 0; r < world && status == 0; r++) {
-        char *path = name_of_number(given->output, r);
+        char *path = name_of_index(given->output, r);
         if (is_made_of(path, r, given->made_of)) {
             say(given, path, "is there already");
         } else {

@@ -68,7 +68,7 @@ static void print_ranks(const json_t *plan) {
 }
 
 /* "0, 3" or, of more than a line's worth, "0, 1, 2 … 127". */
-static void print_places(const json_t *shards) {
+static void print_placements(const json_t *shards) {
     enum { SHOWN = 8 };
     size_t count = json_array_size(shards);
     for (size_t i = 0; i < count; i++) {
@@ -96,7 +96,7 @@ static void print_tables(const json_t *plan) {
         printf("%*s %-18s %-18s ", width < 32 ? (int)(32 - width) : 0, "",
                json_string_value(json_object_get(table, "sharding_type")),
                json_string_value(json_object_get(table, "compute_kernel")));
-        print_places(json_object_get(table, "shards"));
+        print_placements(json_object_get(table, "shards"));
         puts("");
     }
 }

@@ -31,7 +31,7 @@ static bool keep_row(criteo *c, const char *line, size_t size) {
     criteo_row row;
     const char *fault = criteo_parse(line, size, c->rows, &row);
     if (fault) {
-        complain(0, "%s:%lld: %s", c->path, (long long)c->number, fault);
+        complain(0, "%s:%lld: %s", c->path, (long long)c->line_index, fault);
         return false;
     }
     c->labels[c->count] = row.label;
@@ -46,7 +46,7 @@ bool criteo_next(criteo *c) {
     c->count = 0;
     while (c->count < c->batch && (size = getline(&c->line, &c->room, c->file)) >= 0) {
         size_t length = (size_t)size;
-        c->number++;
+        c->line_index++;
         length -= length > 0 && c->line[length - 1] == '\n';
         if (!keep_row(c, c->line, length)) {
             return false;

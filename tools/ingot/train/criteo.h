@@ -36,7 +36,7 @@ typedef struct criteo {
     int64_t rows[CRITEO_IDS];
     char *line;
     size_t room;
-    int64_t number;         /* of the line read last */
+    int64_t line_index;     /* of the line read last */
     size_t count, batch;    /* rows read; rows that there is room for */
     float *labels, *dense;  /* [batch], [batch][13] */
     int64_t *ids, *columns; /* [batch][26], [26][count] */

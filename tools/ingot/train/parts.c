@@ -20,7 +20,7 @@ typedef struct part {
     const char *table;
     int kind;
     int64_t rows, dim;       /* of the table */
-    int64_t number, count;   /* among the parts of its columns */
+    int64_t index, count;    /* among the parts of its columns */
     int64_t column, columns; /* of each row */
     int64_t own;             /* rows of the rank */
     bool is_row;             /* the kind has one number a row */
@@ -41,7 +41,7 @@ static int64_t rank_of(const json_t *about) {
 }
 
 /* Rank, first row, rows and base of a shard. */
-static int64_t shard_number(const part *p, size_t shard, size_t field) {
+static int64_t shard_index(const part *p, size_t shard, size_t field) {
     return (int64_t)json_integer_value(
         json_array_get(json_array_get(p->shards, shard), field));
 }
@@ -85,15 +85,15 @@ static part part_of(const json_t *about, const json_t *table, size_t index, int 
                .kind = kind,
                .rows = number_in(table, "rows"),
                .dim = number_in(table, "dim"),
-               .number = (int64_t)index,
+               .index = (int64_t)index,
                .count = (int64_t)json_array_size(parts),
                .column = number_in(own, "column"),
                .columns = number_in(own, "columns"),
                .is_row = is_of_rows(optimizer_at(about, table), kind),
                .shards = json_object_get(own, "shards") };
     for (size_t i = 0; i < json_array_size(p.shards); i++) {
-        bool is_own = shard_number(&p, i, 0) == rank_of(about);
-        p.own += is_own ? shard_number(&p, i, 2) : 0;
+        bool is_own = shard_index(&p, i, 0) == rank_of(about);
+        p.own += is_own ? shard_index(&p, i, 2) : 0;
     }
     return p;
 }
@@ -101,9 +101,8 @@ static part part_of(const json_t *about, const json_t *table, size_t index, int 
 /* The rank's name of it: allocated. */
 static char *own_name(const part *p) {
     bool is_all = p->own == p->rows && p->columns == p->dim;
-    return is_all
-               ? text_of("%s%s", p->table, kinds[p->kind])
-               : text_of("%s.%lld%s", p->table, (long long)p->number, kinds[p->kind]);
+    return is_all ? text_of("%s%s", p->table, kinds[p->kind])
+                  : text_of("%s.%lld%s", p->table, (long long)p->index, kinds[p->kind]);
 }
 
 static size_t row_elements(const part *p) {
@@ -115,11 +114,11 @@ static void copy_shard(const part *p, size_t shard, size_t element, char *whole,
                        char *own, bool is_to_whole) {
     size_t bytes = row_elements(p) * element;
     size_t stride = (p->is_row ? 1 : (size_t)p->dim) * element;
-    int64_t first = shard_number(p, shard, 1) + (p->is_row ? p->number * p->rows : 0);
+    int64_t first = shard_index(p, shard, 1) + (p->is_row ? p->index * p->rows : 0);
     char *at = whole + (size_t)first * stride +
                (p->is_row ? 0 : (size_t)p->column * element);
-    own += (size_t)shard_number(p, shard, 3) * bytes;
-    for (int64_t i = 0; i < shard_number(p, shard, 2); i++) {
+    own += (size_t)shard_index(p, shard, 3) * bytes;
+    for (int64_t i = 0; i < shard_index(p, shard, 2); i++) {
         memcpy(is_to_whole ? at : own, is_to_whole ? own : at, bytes);
         at += stride;
         own += bytes;
@@ -178,8 +177,8 @@ static bool agree_element(const ig_argument *own, int64_t *out) {
 static int64_t count_rows(const part *p, int64_t rows[MAX_RANKS]) {
     int64_t all = 0;
     for (size_t i = 0; i < json_array_size(p->shards); i++) {
-        rows[shard_number(p, i, 0)] += shard_number(p, i, 2);
-        all += shard_number(p, i, 2);
+        rows[shard_index(p, i, 0)] += shard_index(p, i, 2);
+        all += shard_index(p, i, 2);
     }
     return all;
 }
@@ -205,7 +204,7 @@ static void place_part(const part *p, size_t element, const char *room, char *wh
     (void)count_rows(p, rows);
     for (size_t i = 0; i < json_array_size(p->shards); i++) {
         const char *own = room;
-        for (int64_t r = 0; r < shard_number(p, i, 0); r++) {
+        for (int64_t r = 0; r < shard_index(p, i, 0); r++) {
             own += (size_t)rows[r] * row_elements(p) * element;
         }
         copy_shard(p, i, element, whole, (char *)(uintptr_t)own, true);
@@ -329,9 +328,9 @@ static void cut_means(const part *p, int64_t rank, int64_t from,
                       const ig_argument *whole, char *out) {
     bool is_wide = strcmp(whole->dtype, "f64") == 0;
     for (size_t i = 0; i < json_array_size(p->shards); i++) {
-        int64_t base = shard_number(p, i, 3), first = shard_number(p, i, 1);
-        bool is_own = shard_number(p, i, 0) == rank;
-        for (int64_t row = 0; is_own && row < shard_number(p, i, 2); row++) {
+        int64_t base = shard_index(p, i, 3), first = shard_index(p, i, 1);
+        bool is_own = shard_index(p, i, 0) == rank;
+        for (int64_t row = 0; is_own && row < shard_index(p, i, 2); row++) {
             double sum = 0;
             for (int64_t k = 0; k < from; k++) {
                 size_t at = (size_t)(k * p->rows + first + row);
@@ -358,7 +357,7 @@ static bool cut_part(const part *p, int64_t rank, const ig_argument *whole, char
         return true;
     }
     for (size_t i = 0; i < json_array_size(p->shards); i++) {
-        if (shard_number(p, i, 0) == rank) {
+        if (shard_index(p, i, 0) == rank) {
             copy_shard(p, i, element, (char *)(uintptr_t)whole->data, out, false);
         }
     }

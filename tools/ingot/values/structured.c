@@ -37,7 +37,7 @@ typedef struct statement {
     char *text;
     size_t size, room;
     const char *symbols;
-    size_t number; /* tensors so far */
+    size_t index; /* tensors so far */
 } statement;
 
 static void put_text(statement *s, const char *text) {
@@ -85,14 +85,14 @@ static void put_tensor(statement *s, const ig_argument *tensor) {
         snprintf(text, sizeof text, "%s", d ? ", " : "");
         put_text(s, text);
         if (s->symbols) {
-            snprintf(text, sizeof text, "%s%zu_d%u", s->symbols, s->number, d);
+            snprintf(text, sizeof text, "%s%zu_d%u", s->symbols, s->index, d);
         } else {
             snprintf(text, sizeof text, "%lld", (long long)tensor->dims[d]);
         }
         put_text(s, text);
     }
     put_text(s, "]");
-    s->number++;
+    s->index++;
 }
 
 static void put_value(statement *s, const structured *value);
@@ -176,9 +176,9 @@ static void put_value(statement *s, const structured *value) {
 
 char *structured_statement(const structured *value, const char *symbols,
                            size_t *index) {
-    statement s = { .symbols = symbols, .number = *index };
+    statement s = { .symbols = symbols, .index = *index };
     put_text(&s, "");
     put_value(&s, value);
-    *index = s.number;
+    *index = s.index;
     return s.text;
 }

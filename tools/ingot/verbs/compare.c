@@ -77,7 +77,7 @@ static void print_text(const comparison *c, const ig_guilty_pass *guilty) {
     }
     if (guilty && guilty->pass[0]) {
         printf("pass: %s changed the answer", guilty->pass);
-        printf(guilty->number ? " (number %u)\n" : "\n", guilty->number);
+        printf(guilty->index ? " (number %u)\n" : "\n", guilty->index);
         if (guilty->others[0]) {
             printf("  or: %s\n", guilty->others);
         }
@@ -102,7 +102,7 @@ static void print_json(comparison *c, const ig_guilty_pass *guilty) {
         (json_int_t)(c->missing + c->outputs_missing), "differences", c->found));
     if (guilty) {
         json_object_set_new(all, "pass", json_string(guilty->pass));
-        json_object_set_new(all, "pass_number", json_integer(guilty->number));
+        json_object_set_new(all, "pass_number", json_integer(guilty->index));
         json_object_set_new(all, "or", json_string(guilty->others));
     }
     (void)json_dumpf(all, stdout, JSON_INDENT(1));

@@ -244,7 +244,7 @@ bool give_results(request *of, const served *to, const ig_view *views) {
     }
     of->results = results;
     of->result_count = count;
-    of->number = of->step ? of->number : to->number;
+    of->answered = of->step ? of->answered : to->version;
     return true;
 }
 

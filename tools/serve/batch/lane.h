@@ -20,7 +20,7 @@ typedef struct limits {
 } limits;
 
 typedef struct lane {
-    size_t number; /* of the loop */
+    size_t index; /* of the loop */
     const limits *limits;
     budget memory;
     repository *repository;

@@ -73,7 +73,7 @@ static void hold_version(request *what) {
  * for its cost lets the next one look cheaper. */
 static void doubt_cost(const runner *of, served *model) {
     enum { DOUBT = 64 };
-    statistics *counts = &model->counts[of->lane->number];
+    statistics *counts = &model->counts[of->lane->index];
     counts->cost_ns -= counts->cost_ns / DOUBT;
 }
 
@@ -84,7 +84,7 @@ static bool is_in_time(const runner *of, served *model, int64_t deadline) {
     if (deadline == 0 || of->waiting == 0) {
         return true;
     }
-    int64_t cost = model ? model->counts[of->lane->number].cost_ns : 0,
+    int64_t cost = model ? model->counts[of->lane->index].cost_ns : 0,
             now = clock_now(), reading = of->lane->now + of->lane->read_ns - now;
     if (now + (reading > 0 ? reading : 0) + of->backlog + cost <= deadline) {
         return true;
@@ -145,7 +145,7 @@ static bool prepare_request(runner *of, request *what) {
     if (timeout && (!what->deadline || what->begun + timeout < what->deadline)) {
         what->deadline = what->begun + timeout;
     }
-    what->cost = what->served->counts[of->lane->number].cost_ns;
+    what->cost = what->served->counts[of->lane->index].cost_ns;
     if (!what->is_urgent && !is_in_time(of, what->served, what->deadline)) {
         return refuse_request(what, REFUSAL_LATE);
     }
@@ -154,14 +154,14 @@ static bool prepare_request(runner *of, request *what) {
 }
 
 /* After all urgent ones, and after those to be finished before it. */
-static request **find_urgent_place(runner *of, const request *what) {
-    request **place = &of->first;
+static request **find_urgent_slot(runner *of, const request *what) {
+    request **slot = &of->first;
     for (request **at = &of->first; *at; at = &(*at)->next) {
         bool is_before = (*at)->is_urgent ||
                          (what->order && (*at)->order == what->order);
-        place = is_before ? &(*at)->next : place;
+        slot = is_before ? &(*at)->next : slot;
     }
-    return place;
+    return slot;
 }
 
 void runner_add(runner *to, request *what) {
@@ -169,7 +169,7 @@ void runner_add(runner *to, request *what) {
     if (what->status == CALL_OK) {
         prepare_request(to, what);
     }
-    request **at = what->is_urgent ? find_urgent_place(to, what) : to->last;
+    request **at = what->is_urgent ? find_urgent_slot(to, what) : to->last;
     what->next = *at;
     *at = what;
     if (!what->next) {
@@ -325,7 +325,7 @@ static void learn_cost(statistics *to, int64_t took, size_t requests, bool is_wh
 }
 
 static void count_run(runner *of, const served *model, int64_t rows) {
-    statistics *to = &model->counts[of->lane->number];
+    statistics *to = &model->counts[of->lane->index];
     rows = rows > 0 ? rows : 1;
     count_up(&to->runs, 1);
     count_up(&to->rows, (uint64_t)rows);
@@ -333,7 +333,7 @@ static void count_run(runner *of, const served *model, int64_t rows) {
 }
 
 static void count_request(runner *of, const request *what, int64_t begin, int64_t end) {
-    statistics *to = &what->served->counts[of->lane->number];
+    statistics *to = &what->served->counts[of->lane->index];
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     atomic_store_explicit(&to->last_ms,
@@ -344,7 +344,7 @@ static void count_request(runner *of, const request *what, int64_t begin, int64_
         log_request(&(log_span){ .model = what->served->name,
                                  .trace = what->trace.id,
                                  .parent = what->trace.parent,
-                                 .version = what->served->number,
+                                 .version = what->served->version,
                                  .queue_ns = begin - what->begun,
                                  .run_ns = end - begin,
                                  .all_ns = end - what->begun,
@@ -403,16 +403,16 @@ static bool run_alone(runner *of, request *what, int64_t begin, served **out_ran
     if (what->deadline && begin >= what->deadline) {
         return request_fail(what, CALL_LATE, "%s", deadline_passed);
     }
-    ig_status status = served_run(model, of->lane->number, what->views, outputs,
+    ig_status status = served_run(model, of->lane->index, what->views, outputs,
                                   what->deadline ? what->deadline - begin : 0);
     *out_ran = model;
     tell_rows(what, model);
     count_run(of, model, what->rows);
-    learn_cost(&model->counts[of->lane->number], clock_now() - begin, 1,
+    learn_cost(&model->counts[of->lane->index], clock_now() - begin, 1,
                status == IG_OK);
     if (status != IG_OK) {
         return request_fail(what, call_status_of_run(status), "model '%s': %s",
-                            model->name, served_error(model, of->lane->number));
+                            model->name, served_error(model, of->lane->index));
     }
     give_shadow(of, model, what->views, outputs);
     return step_end(what, of->lane, outputs);
@@ -476,14 +476,14 @@ static bool run_joined(runner *of, const batch *all) {
     int64_t begin = clock_now(), left = time_left(all, begin);
     bool may_run = inputs && outputs && left >= 0;
     bool is_good = may_run &&
-                   served_run(model, of->lane->number, inputs, outputs, left) == IG_OK;
+                   served_run(model, of->lane->index, inputs, outputs, left) == IG_OK;
     for (size_t k = 0; is_good && k < model->output_count; k++) {
         is_good = model->outputs[k].role != IG_ROLE_ROWS ||
                   outputs[k].dims[0] == all->rows;
     }
     if (is_good) {
         count_run(of, model, all->rows);
-        learn_cost(&model->counts[of->lane->number], clock_now() - begin, all->count,
+        learn_cost(&model->counts[of->lane->index], clock_now() - begin, all->count,
                    true);
         give_shadow(of, model, inputs, outputs);
         take_apart(of, all, begin);
@@ -497,7 +497,7 @@ static bool run_joined(runner *of, const batch *all) {
 /* Whether the deadline has passed, or will before a run ends, which others could have
  * instead. */
 static bool is_late(const runner *of, const request *what, int64_t now) {
-    int64_t cost = of->waiting ? what->served->counts[of->lane->number].cost_ns : 0;
+    int64_t cost = of->waiting ? what->served->counts[of->lane->index].cost_ns : 0;
     return what->deadline && (now >= what->deadline || now + cost > what->deadline);
 }
 

@@ -22,7 +22,7 @@ static bool measure_rows(request *what) {
 bool step_begin(request *of, const lane *in) {
     const served *to = of->served;
     return (!script_has(to->script, SCRIPT_PRE) ||
-            script_call(to->script, in->number, SCRIPT_PRE, of)) &&
+            script_call(to->script, in->index, SCRIPT_PRE, of)) &&
            bind_inputs(of, to) && check_outputs(of, to) && measure_rows(of);
 }
 
@@ -71,7 +71,7 @@ bool step_end(request *of, const lane *in, const ig_view *views) {
     const served *from = of->served;
     if (!give_results(of, from, views) ||
         (script_has(from->script, SCRIPT_POST) &&
-         !script_call(from->script, in->number, SCRIPT_POST, of))) {
+         !script_call(from->script, in->index, SCRIPT_POST, of))) {
         return false;
     }
     if (from->config.then) {

@@ -6,7 +6,7 @@
 static const struct {
     ig_dtype_code dtype;
     const char *name, *config_name;
-    int config_number;
+    int config_id;
     size_t size;
 } rows[] = {
     { IG_F32, "FP32", "TYPE_FP32", 11, 4 },
@@ -57,9 +57,9 @@ ig_dtype_code datatype_find_config(const char *name) {
     return (ig_dtype_code)0;
 }
 
-int datatype_config_number(ig_dtype_code dtype) {
+int datatype_config_id(ig_dtype_code dtype) {
     size_t row = find_row(dtype);
-    return row < ROWS ? rows[row].config_number : 0;
+    return row < ROWS ? rows[row].config_id : 0;
 }
 
 const char *datatype_config_name(ig_dtype_code dtype) {

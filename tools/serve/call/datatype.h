@@ -13,7 +13,7 @@ const char *datatype_name(ig_dtype_code dtype);
 /* 0: no such type. */
 ig_dtype_code datatype_find(const char *name);
 /* The number in a model's configuration: 11 of TYPE_FP32.  0: none. */
-int datatype_config_number(ig_dtype_code dtype);
+int datatype_config_id(ig_dtype_code dtype);
 /* "TYPE_FP32"; NULL: none. */
 const char *datatype_config_name(ig_dtype_code dtype);
 /* 0: no such type. */

@@ -19,7 +19,7 @@ enum { FILES = 3, MAX_TOKEN_FILE = 1 << 20, MAX_TOKEN = 120 };
 /* A file that was replaced differs in one of these. */
 typedef struct file_mark {
     struct timespec changed;
-    ino_t number;
+    ino_t inode;
     off_t size;
 } file_mark;
 
@@ -215,7 +215,7 @@ bool keys_are_stale(const key_ring *of) {
     mark_files(&of->files, now);
     for (int i = 0; i < FILES; i++) {
         const file_mark *is = &now[i], *was = &of->marks[i];
-        if (is->number != was->number || is->size != was->size ||
+        if (is->inode != was->inode || is->size != was->size ||
             is->changed.tv_sec != was->changed.tv_sec ||
             is->changed.tv_nsec != was->changed.tv_nsec) {
             return true;

@@ -59,7 +59,7 @@ typedef struct request {
     const char *words;     /* why not; the pool's, or a constant */
     const tensor *results; /* as many as outputs, in their order */
     size_t result_count;
-    int64_t number;    /* of the version that answered, the first of a chain */
+    int64_t answered;  /* of the version that answered, the first of a chain */
     uint32_t step;     /* models of the chain before the one that it is at */
     size_t made_count; /* of the results those that such a model made, the first ones */
     row_counts stored; /* of the run; ids 0: no table is in a store */

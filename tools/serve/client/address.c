@@ -62,7 +62,7 @@ static bool read_trust(const char *ca, server_address *to, char words[WORDS]) {
     return count > 0;
 }
 
-bool address_read(const client_place *from, server_address *out, char words[WORDS]) {
+bool address_read(const client_target *from, server_address *out, char words[WORDS]) {
     bool has_tls = from->ca != NULL;
     *out = (server_address){ 0 };
     const char *name = read_scheme(from->address, &has_tls);

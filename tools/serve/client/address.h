@@ -7,11 +7,11 @@
 #include "tools/serve/model/config.h"
 
 /* The content of a client's command line; NULL: nothing. */
-typedef struct client_place {
+typedef struct client_target {
     const char *address; /* HOST:PORT, after "https://" or "grpcs://" with TLS */
     const char *ca;      /* PEM file of whom to trust, with TLS in any case */
     const char *token;
-} client_place;
+} client_target;
 
 /* Owner: whoever calls address_free. */
 typedef struct server_address {
@@ -21,7 +21,7 @@ typedef struct server_address {
 } server_address;
 
 /* False: the words name the error. */
-bool address_read(const client_place *from, server_address *out, char words[WORDS]);
+bool address_read(const client_target *from, server_address *out, char words[WORDS]);
 void address_free(server_address *of);
 /* A socket that is connected, and may block; -1: the words say why not. */
 int address_connect(const server_address *to, char words[WORDS]);

@@ -117,8 +117,8 @@ static bool open_http(client *of) {
 
 /* ---- connecting ---- */
 
-client *client_open(const client_place *place, char words[WORDS]) {
-    const char *token = place->token ? place->token : "";
+client *client_open(const client_target *target, char words[WORDS]) {
+    const char *token = target->token ? target->token : "";
     client *made = calloc(1, sizeof *made);
     if (!made || strlen(token) >= TOKEN_BYTES) {
         snprintf(words, WORDS, "memory ran out, or the token is longer than %d bytes",
@@ -128,7 +128,7 @@ client *client_open(const client_place *place, char words[WORDS]) {
     }
     made->wire.socket = -1;
     snprintf(made->bearer, sizeof made->bearer, "Bearer %s", token);
-    if (!address_read(place, &made->to, words) ||
+    if (!address_read(target, &made->to, words) ||
         !address_open(&made->to, "h2", &made->wire, words) || !open_http(made)) {
         client_close(made);
         return NULL;

@@ -9,7 +9,7 @@
 typedef struct client client;
 
 /* Connects; the token goes with each call.  NULL: the words say why not. */
-client *client_open(const client_place *place, char words[WORDS]);
+client *client_open(const client_target *target, char words[WORDS]);
 void client_close(client *of);
 /* Calls "/package.Service/Name" with messages that are framed already, and waits.  The
  * status of gRPC; 0: `reply` holds the one message of the answer, without its frame.

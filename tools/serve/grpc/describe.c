@@ -106,7 +106,7 @@ bool tell_config(bytes *to, pool *memory, const served *of) {
         const ig_port *port = &of->shown_inputs[i];
         oip__config_input__init(&inputs[i]);
         inputs[i].name = (char *)port->name;
-        inputs[i].data_type = datatype_config_number(port->dtype);
+        inputs[i].data_type = datatype_config_id(port->dtype);
         inputs[i].n_dims = port->rank > batch ? port->rank - batch : 0;
         inputs[i].dims = (int64_t *)port->dims + batch;
     }
@@ -114,7 +114,7 @@ bool tell_config(bytes *to, pool *memory, const served *of) {
         const ig_port *port = &of->shown_outputs[i];
         oip__config_output__init(&outputs[i]);
         outputs[i].name = (char *)port->name;
-        outputs[i].data_type = datatype_config_number(port->dtype);
+        outputs[i].data_type = datatype_config_id(port->dtype);
         outputs[i].n_dims = port->rank > batch ? port->rank - batch : 0;
         outputs[i].dims = (int64_t *)port->dims + batch;
     }
@@ -158,7 +158,7 @@ static bool fill_row(statistics_row *to, pool *memory, const served *of) {
     to->infer.compute_input = to->infer.compute_output = &to->other;
     to->message.inference_stats = &to->infer;
     to->message.name = of->name;
-    to->message.version = write_number(memory, of->number);
+    to->message.version = write_number(memory, of->version);
     to->message.last_inference = count_now(&all.last_ms);
     to->message.inference_count = count_now(&all.rows);
     to->message.execution_count = count_now(&all.runs);

@@ -328,7 +328,7 @@ bool infer_write(bytes *to, request *of, bool is_stream) {
     Oip__InferAnswer answer = OIP__INFER_ANSWER__INIT;
     Oip__StreamAnswer stream = OIP__STREAM_ANSWER__INIT;
     char version[24];
-    snprintf(version, sizeof version, "%lld", (long long)of->number);
+    snprintf(version, sizeof version, "%lld", (long long)of->answered);
     answer.model_name = (char *)of->model;
     answer.model_version = of->status == CALL_OK ? version : (char *)of->version;
     answer.id = (char *)of->id;

@@ -43,7 +43,7 @@ bool answer_write(bytes *to, request *of, size_t *out_json_size) {
     }
     put_text(to, "\"model_name\":");
     put_string(to, of->model, strlen(of->model));
-    put_format(to, ",\"model_version\":\"%lld\",", (long long)of->number);
+    put_format(to, ",\"model_version\":\"%lld\",", (long long)of->answered);
     if (of->stored.ids) {
         put_format(to,
                    "\"parameters\":{\"rows_absent\":%zu,\"rows_late\":%zu,"

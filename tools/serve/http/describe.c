@@ -114,7 +114,7 @@ static void put_statistics(bytes *to, const served *of) {
     put_format(to,
                ",\"version\":\"%lld\",\"last_inference\":%llu,\"inference_count\":%llu,"
                "\"execution_count\":%llu,\"inference_stats\":{",
-               (long long)of->number, (unsigned long long)count_now(&all.last_ms),
+               (long long)of->version, (unsigned long long)count_now(&all.last_ms),
                (unsigned long long)count_now(&all.rows),
                (unsigned long long)count_now(&all.runs));
     put_measure(to, "success", &all.of[MEASURE_TOTAL]);
@@ -182,7 +182,7 @@ static const struct {
 static void put_labels(bytes *to, const served *of) {
     put_text(to, "{model=");
     put_name(to, of->name);
-    put_format(to, ",version=\"%lld\"", (long long)of->number);
+    put_format(to, ",version=\"%lld\"", (long long)of->version);
 }
 
 static void put_histogram(bytes *to, const served *of, measure which,

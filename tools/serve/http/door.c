@@ -116,9 +116,9 @@ static void read_headers(exchange *of) {
 /* ---- refusing without keeping anything ---- */
 
 /* Names of a path, as far as they are looked up before it is kept. */
-typedef struct place {
+typedef struct model_path {
     char model[256], version[24];
-} place;
+} model_path;
 
 /* Copies the part of the path that `*at` begins with; false: it does not fit. */
 static bool take_part(const char **at, char *to, size_t room) {
@@ -133,7 +133,7 @@ static bool take_part(const char **at, char *to, size_t room) {
 }
 
 /* Reads "/v2/models/M[/versions/V]/infer"; false: another path. */
-static bool read_place(const char *at, place *out) {
+static bool read_model_path(const char *at, model_path *out) {
     static const char start[] = "/v2/models/", versions[] = "/versions/";
     *out->version = '\0';
     if (strncmp(at, start, sizeof start - 1) != 0) {
@@ -154,9 +154,9 @@ static bool read_place(const char *at, place *out) {
 
 /* Whether an inference is refused for those that wait, its body unread. */
 static refusal refuse_early(const exchange *of) {
-    place at;
+    model_path at;
     bool is_known = of->state == EXCHANGE_READING && of->is_post && of->has_length &&
-                    read_place(of->path, &at);
+                    read_model_path(of->path, &at);
     return is_known ? runner_refusal(of->door->lane->runner, at.model, at.version,
                                      exchange_deadline(of, of->door->lane->now))
                     : REFUSAL_NONE;

@@ -19,7 +19,7 @@ typedef struct load_settings {
     double rate, seconds;
     long connections, rows, deadline;
     const char *request, *svg, *token_file, *model;
-    client_place place;
+    client_target target;
     bool is_json, wants_help;
 } load_settings;
 
@@ -85,7 +85,7 @@ static bool set_option(load_settings *to, int which, const char *text) {
         to->request = text;
         return true;
     case 'a':
-        to->place.ca = text;
+        to->target.ca = text;
         return true;
     case 't':
         to->token_file = text;
@@ -125,7 +125,7 @@ static bool read_settings(int argc, char **argv, load_settings *out) {
         complain(EXIT_USAGE, "it takes HOST:PORT and MODEL (ingot load --help)");
         return false;
     }
-    out->place.address = argv[optind];
+    out->target.address = argv[optind];
     out->model = argc > optind ? argv[optind + 1] : NULL;
     return true;
 }
@@ -208,8 +208,8 @@ static void write_head(FILE *to, const load_settings *given, const server_addres
                        const char *method, const char *what) {
     fprintf(to, "%s /v2/models/%s%s HTTP/1.1\r\nHost: %s\r\n", method, given->model,
             what, at->name);
-    if (given->place.token) {
-        fprintf(to, "Authorization: Bearer %s\r\n", given->place.token);
+    if (given->target.token) {
+        fprintf(to, "Authorization: Bearer %s\r\n", given->target.token);
     }
 }
 
@@ -329,8 +329,8 @@ static int load_with(load_settings *given, char *token) {
     char words[WORDS];
     text request = { 0 };
     int failed = EXIT_INVALID;
-    given->place.token = token;
-    if (!address_read(&given->place, &at, words)) {
+    given->target.token = token;
+    if (!address_read(&given->target, &at, words)) {
         failed = complain(EXIT_IO, "%s", words);
     } else if (make_request(given, &at, &request, &failed)) {
         failed = run_plan(given, &at, &request);

@@ -127,7 +127,7 @@ void load_put_json(const load_plan *plan, const load_result *of) {
 enum { LEFT = 70, TOP = 40, WIDTH = 600, HEIGHT = 300, POINTS = 200, NINES = 4 };
 
 /* Shares on a scale of nines: 0, 90, 99, 99.9, 99.99 % are equally far apart. */
-static double place_of(double share) {
+static double position_of(double share) {
     return LEFT + WIDTH * fmin(-log10(1 - share), NINES) / NINES;
 }
 
@@ -159,7 +159,7 @@ void load_draw(FILE *to, const load_plan *plan, const load_result *of) {
     fputs("<path fill=\"none\" stroke=\"#2060c0\" stroke-width=\"2\" d=\"", to);
     for (int i = 0; good && i <= POINTS; i++) {
         double share = 1 - pow(10, -(double)NINES * i / POINTS);
-        fprintf(to, "%c%.1f %.1f", i ? 'L' : 'M', place_of(share),
+        fprintf(to, "%c%.1f %.1f", i ? 'L' : 'M', position_of(share),
                 TOP + HEIGHT * (1 - time_of(of, good, share) / max));
     }
     fputs("\"/>\n</svg>\n", to);

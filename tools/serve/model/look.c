@@ -77,7 +77,7 @@ static void *grow_list(void *items, size_t *count, size_t size) {
 
 static int compare_versions(const void *a, const void *b) {
     const found_version *x = a, *y = b;
-    return (x->number < y->number) - (x->number > y->number);
+    return (x->id < y->id) - (x->id > y->id);
 }
 
 static int compare_models(const void *a, const void *b) {
@@ -96,7 +96,7 @@ static void find_file(const char *folder, const char *wanted, found_version *out
     char path[PATH_SIZE];
     size_t count = wanted ? 1 : sizeof files / sizeof *files;
     for (size_t i = 0; i < count && !out->path; i++) {
-        write_path(path, "%s/%lld/%s", folder, (long long)out->number,
+        write_path(path, "%s/%lld/%s", folder, (long long)out->id,
                    wanted ? wanted : files[i]);
         if (stamp_file(path, &out->model)) {
             out->path = strdup(path);
@@ -150,9 +150,8 @@ static void read_model_folder(const char *folder, const char *name, found_list *
                                                        sizeof *version)
                                            : NULL;
             if (version) {
-                *version = (found_version){ .number = value,
-                                            .config = config,
-                                            .script = script };
+                *version =
+                    (found_version){ .id = value, .config = config, .script = script };
                 find_file(folder, file, version);
             }
         }
@@ -212,18 +211,18 @@ static void read_one_file(const char *path, const char *name, found_list *out) {
         return;
     }
     model->count = 1;
-    model->versions->number = 1;
+    model->versions->id = 1;
     if (stamp_file(path, &model->versions->model)) {
         model->versions->path = strdup(path);
     }
 }
 
-void look_at(const char *place, const char *name, found_list *out) {
+void look_at(const char *path, const char *name, found_list *out) {
     struct stat facts;
-    if (stat(place, &facts) == 0 && S_ISDIR(facts.st_mode)) {
-        read_places(place, out);
+    if (stat(path, &facts) == 0 && S_ISDIR(facts.st_mode)) {
+        read_places(path, out);
     } else {
-        read_one_file(place, name, out);
+        read_one_file(path, name, out);
     }
     if (out->count > 1) {
         qsort(out->models, out->count, sizeof *out->models, compare_models);

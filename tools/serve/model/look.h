@@ -11,7 +11,7 @@ typedef struct stamp {
 } stamp;
 
 typedef struct found_version {
-    int64_t number;
+    int64_t id;
     char *path; /* of its model file; NULL: there is none */
     stamp model, config, script;
 } found_version;
@@ -32,7 +32,7 @@ typedef struct found_list {
 
 /* Adds the models of a place: a folder of models, or the file of one (version 1), which
  * is called `name`, or as its file (of "x/model.onnx": as its folder). */
-void look_at(const char *place, const char *name, found_list *out);
+void look_at(const char *path, const char *name, found_list *out);
 void look_free(found_list *of);
 bool stamps_equal(const stamp *a, const stamp *b);
 /* A name that is one folder's: no path, nothing hidden. */

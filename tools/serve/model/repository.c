@@ -127,7 +127,7 @@ static bool place_script(model_config *of, const found_version *version, char *w
     if (!of->script) {
         return true;
     }
-    snprintf(number, sizeof number, "/%lld/", (long long)version->number);
+    snprintf(number, sizeof number, "/%lld/", (long long)version->id);
     for (int i = 0; i < 2 && end; i++) {
         end = memrchr(path, '/', (size_t)(end - path));
     }
@@ -167,11 +167,11 @@ static bool make_version(repository *of, slot *at, const found_model *model,
     } else if (!place_script(&config, version, at->reason)) {
         made = NULL;
     } else if (is_mapped(&config, version->path)) {
-        made = served_open(at->name, at->number, version->path, &config,
+        made = served_open(at->name, at->version, version->path, &config,
                            &of->options.runs, at->reason);
     } else if (own_artifact(&of->options.own, version->path, &config, path,
                             at->reason)) {
-        made = served_open(at->name, at->number, path, &config, &of->options.runs,
+        made = served_open(at->name, at->version, path, &config, &of->options.runs,
                            at->reason);
         unlink(path);
     }
@@ -182,7 +182,7 @@ static bool make_version(repository *of, slot *at, const found_model *model,
         at->served = made;
     }
     log_event(made ? IG_LOG_INFO : IG_LOG_ERROR, made ? "load" : "load failed",
-              at->name, at->number, at->reason);
+              at->name, at->version, at->reason);
     return made != NULL;
 }
 
@@ -216,10 +216,10 @@ static bool follow_model(repository *of, const found_model *model, bool is_asked
     size_t newer = 0;
     for (size_t i = 0; i < model->count; i++) {
         const found_version *version = &model->versions[i];
-        if (is_read && !config_wants(&config, version->number, newer++)) {
+        if (is_read && !config_wants(&config, version->id, newer++)) {
             continue;
         }
-        slot *at = slots_need(&of->slots, model->name, version->number);
+        slot *at = slots_need(&of->slots, model->name, version->id);
         if (!at) {
             continue;
         }
@@ -234,8 +234,8 @@ static bool follow_model(repository *of, const found_model *model, bool is_asked
 }
 
 static void read_all_places(repository *of, found_list *out) {
-    for (size_t i = 0; i < of->options.place_count; i++) {
-        look_at(of->options.places[i], of->options.name, out);
+    for (size_t i = 0; i < of->options.path_count; i++) {
+        look_at(of->options.paths[i], of->options.name, out);
     }
 }
 
@@ -245,7 +245,7 @@ static bool end_stale(repository *of) {
     for (size_t i = of->slots.count; i-- > 0;) {
         if (of->slots.items[i].is_stale) {
             log_event(IG_LOG_INFO, "unload", of->slots.items[i].name,
-                      of->slots.items[i].number, "");
+                      of->slots.items[i].version, "");
             retire_version(of, slots_remove(&of->slots, i));
             is_any = true;
         }

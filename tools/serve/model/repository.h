@@ -19,8 +19,8 @@
 typedef struct repository repository;
 
 typedef struct repository_options {
-    const char *const *places; /* folders of models, or model files */
-    size_t place_count;
+    const char *const *paths; /* folders of models, or model files */
+    size_t path_count;
     const char *name; /* of the model where one file is the only place, or NULL */
     int poll_seconds; /* between looks at the folders; 0: at the start alone */
     bool is_explicit; /* clients load and unload; what `load` names is there at first */

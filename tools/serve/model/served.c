@@ -257,12 +257,12 @@ static void settle_batch(served *of) {
     trial_verdict verdict = trial_run(of);
     if (verdict == TRIAL_NONE) {
         log_event(
-            IG_LOG_INFO, "batches untried", of->name, of->number,
+            IG_LOG_INFO, "batches untried", of->name, of->version,
             "no drawn request ran; what the artifact says of its inputs is believed");
     }
     if (verdict == TRIAL_DIFFERS) {
         log_event(
-            IG_LOG_ERROR, "no batches", of->name, of->number,
+            IG_LOG_ERROR, "no batches", of->name, of->version,
             "drawn requests gave other bits together than alone: the artifact says "
             "wrongly what its inputs are along the batch; please report it");
         return;
@@ -280,7 +280,7 @@ served *served_open(const char *name, int64_t version, const char *path,
     }
     of->config = *config;
     *config = (model_config){ 0 };
-    of->number = version;
+    of->version = version;
     of->loop_count = how->loop_count;
     of->name = strdup(name);
     of->platform = "ingot";

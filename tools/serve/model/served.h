@@ -20,7 +20,7 @@
 
 typedef struct served {
     char *name;
-    int64_t number; /* the version */
+    int64_t version; /* the version */
     model_config config;
     ig_program *program;
     ig_port *inputs, *outputs; /* the program's */

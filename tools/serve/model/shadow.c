@@ -18,7 +18,7 @@ enum { LARGEST = 64 << 20, NICE = 10, SECOND = 1000000000 };
 typedef struct shadow_run {
     struct served *with;
     char name[128];
-    int64_t number;
+    int64_t version;
     ig_view *inputs, *outputs;
     size_t input_count, output_count;
 } shadow_run;
@@ -78,8 +78,8 @@ static void note_result(shadow *of, const shadow_run *run, bool has_run,
     pthread_mutex_unlock(&of->lock);
     if (is_first) {
         snprintf(words, sizeof words, "version %lld answers otherwise, by up to %.3g",
-                 (long long)run->with->number, largest);
-        log_event(IG_LOG_WARNING, "shadow", run->name, run->number, words);
+                 (long long)run->with->version, largest);
+        log_event(IG_LOG_WARNING, "shadow", run->name, run->version, words);
     }
 }
 
@@ -216,7 +216,7 @@ void shadow_give(shadow *of, struct served *from, struct served *with,
                     with->input_count == from->input_count &&
                     with->output_count == from->output_count;
     shadow_run run = { .with = with,
-                       .number = from->number,
+                       .version = from->version,
                        .input_count = from->input_count,
                        .output_count = from->output_count };
     snprintf(run.name, sizeof run.name, "%s", from->name);

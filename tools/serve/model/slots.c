@@ -6,7 +6,7 @@
 
 static int order_of(const slot *a, const char *name, int64_t version) {
     int order = strcmp(a->name, name);
-    return order ? order : (a->number < version) - (a->number > version);
+    return order ? order : (a->version < version) - (a->version > version);
 }
 
 slot *slots_need(slot_list *in, const char *name, int64_t version) {
@@ -28,7 +28,7 @@ slot *slots_need(slot_list *in, const char *name, int64_t version) {
     }
     memmove(grown + at + 1, grown + at, (in->count - at) * sizeof *grown);
     in->count++;
-    grown[at] = (slot){ .name = copy, .number = version };
+    grown[at] = (slot){ .name = copy, .version = version };
     return &grown[at];
 }
 
@@ -51,7 +51,7 @@ catalog *slots_list(const slot_list *in) {
         const slot *from = &in->items[i];
         catalog_row *row = &list->rows[list->count++];
         *row = (catalog_row){ .name = strdup(from->name),
-                              .version = from->number,
+                              .version = from->version,
                               .is_ready = from->served != NULL,
                               .reason = strdup(from->reason),
                               .served = from->served };

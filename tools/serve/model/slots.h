@@ -9,7 +9,7 @@
 
 typedef struct slot {
     char *name;
-    int64_t number;
+    int64_t version;
     stamp model, config, script; /* of the files that were tried last */
     bool is_tried, is_stale;     /* is_stale: not seen in the look that goes on */
     served *served;              /* or NULL */

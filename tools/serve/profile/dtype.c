@@ -6,18 +6,18 @@
 #include <string.h>
 
 /* The index is the protocol's number. */
-static const ig_dtype_code numbers[] = { 0,      IG_F16, IG_F32,  IG_F64, IG_I8,
-                                         IG_I16, IG_I32, IG_I64,  IG_U8,  IG_U16,
-                                         IG_U32, IG_U64, IG_BOOL8 };
-enum { COUNT = sizeof numbers / sizeof *numbers };
+static const ig_dtype_code codes[] = { 0,      IG_F16, IG_F32,  IG_F64, IG_I8,
+                                       IG_I16, IG_I32, IG_I64,  IG_U8,  IG_U16,
+                                       IG_U32, IG_U64, IG_BOOL8 };
+enum { COUNT = sizeof codes / sizeof *codes };
 
 ig_dtype_code dtype_of_number(int code) {
-    return code > 0 && code < COUNT ? numbers[code] : (ig_dtype_code)0;
+    return code > 0 && code < COUNT ? codes[code] : (ig_dtype_code)0;
 }
 
-int dtype_number(ig_dtype_code dtype) {
+int dtype_code(ig_dtype_code dtype) {
     int code = COUNT - 1;
-    while (code > 0 && numbers[code] != dtype) {
+    while (code > 0 && codes[code] != dtype) {
         code--;
     }
     return code;

@@ -8,7 +8,7 @@
 
 /* 0: the protocol has no such type. */
 ig_dtype_code dtype_of_number(int code);
-int dtype_number(ig_dtype_code dtype);
+int dtype_code(ig_dtype_code dtype);
 /* Element `index` of an array of the type; integers beyond 2^53 are rounded. */
 double dtype_element(int code, const void *data, size_t index);
 

@@ -285,7 +285,7 @@ static bool run_repeatedly(const loaded *of, const json_t *what, bytes *times) {
 static bool describe_outputs(bytes *text, const ig_view *outputs, size_t count) {
     put_text(text, ", \"outputs\": [");
     for (size_t i = 0; i < count; i++) {
-        int code = dtype_number((ig_dtype_code)outputs[i].dtype);
+        int code = dtype_code((ig_dtype_code)outputs[i].dtype);
         if (!code) {
             return refuse("output %zu is of a type that the protocol has no number for",
                           i);

@@ -97,8 +97,8 @@ static const Profile__Tensor *find_input(const job *what, size_t index) {
     const Profile__RunRequest *run = what->run;
     if (what->at < run->n_input_map_per_backend) {
         const Profile__InputMap *map = run->input_map_per_backend[what->at];
-        int32_t place = map->input_value_indices[index];
-        index = place < 0 ? SIZE_MAX : (size_t)place;
+        int32_t position = map->input_value_indices[index];
+        index = position < 0 ? SIZE_MAX : (size_t)position;
     }
     return index < run->n_inputs &&
                    run->inputs[index]->value_case == PROFILE__VALUE__VALUE_TENSOR

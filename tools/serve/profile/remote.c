@@ -284,7 +284,7 @@ static bool fill_input(remote *of, const json_t *from, size_t *at, Profile__Valu
     }
     profile__tensor__init(tensor);
     tensor->dtype =
-        dtype_number((ig_dtype_code)json_integer_value(json_object_get(from, "dtype")));
+        dtype_code((ig_dtype_code)json_integer_value(json_object_get(from, "dtype")));
     tensor->n_shape = json_array_size(shape);
     tensor->shape = pool_take_array(&of->memory, tensor->n_shape, sizeof(int64_t));
     for (size_t i = 0; tensor->shape && i < tensor->n_shape; i++) {
@@ -435,10 +435,10 @@ static bool read_asked(remote *of) {
 static bool open_client(remote *of) {
     const char *file = json_string_value(json_object_get(of->asked, "token_file"));
     char *token = file ? token_read(file, of->words) : NULL;
-    client_place place = { of->address,
-                           json_string_value(json_object_get(of->asked, "ca")),
-                           file ? token : getenv("INGOT_PROFILE_TOKEN") };
-    of->client = file && !token ? NULL : client_open(&place, of->words);
+    client_target target = { of->address,
+                             json_string_value(json_object_get(of->asked, "ca")),
+                             file ? token : getenv("INGOT_PROFILE_TOKEN") };
+    of->client = file && !token ? NULL : client_open(&target, of->words);
     free(token);
     return of->client != NULL;
 }

@@ -47,9 +47,9 @@ static ig_status give_unique_texts(ig_onnx_node *node, ig_value *x,
     ig_expr *e = node->e;
     ig_value *parts = attrs.axis.is_set ? x : ig_expr_flatten(e, x);
     uint32_t axis = attrs.axis.is_set ? (uint32_t)attrs.axis.value : 0;
-    ig_value *places = ig_build_unique(e, ig_build_text_order(e, parts), attrs);
-    IG_TRY(ig_onnx_give_results(node, places));
-    node->outputs[0] = ig_expr_gather(e, parts, ig_op_result(places->def, 1), axis,
+    ig_value *positions = ig_build_unique(e, ig_build_text_order(e, parts), attrs);
+    IG_TRY(ig_onnx_give_results(node, positions));
+    node->outputs[0] = ig_expr_gather(e, parts, ig_op_result(positions->def, 1), axis,
                                       IG_NEGATIVE_error);
     return e->status;
 }
@@ -98,7 +98,7 @@ ig_status ig_onnx_import_compress(ig_onnx_node *node) {
 /* ---- masks of positions ---- */
 
 /* Column minus row number of the last two axes of input 0. */
-static ig_value *number_diagonals(const ig_onnx_node *node) {
+static ig_value *index_diagonals(const ig_onnx_node *node) {
     const ig_type *type = node->inputs[0]->type;
     if (type->rank < 2) {
         return ig_expr_fail(node->e, IG_INVALID,
@@ -116,7 +116,7 @@ ig_status ig_onnx_import_trilu(ig_onnx_node *node) {
     ig_value *k = ig_onnx_in(node, 1) ? ig_onnx_count_input(node, 1)
                                       : ig_expr_integer(e, IG_DT_i64, 0);
     ig_value *zero = ig_expr_number(e, (ig_dtype)x->type->dtype, 0);
-    ig_value *is_kept = ig_expr_map2(e, code, number_diagonals(node), k);
+    ig_value *is_kept = ig_expr_map2(e, code, index_diagonals(node), k);
     return ig_onnx_give(node, ig_build_where(e, is_kept, x, zero));
 }
 
@@ -124,7 +124,7 @@ ig_status ig_onnx_import_eye_like(ig_onnx_node *node) {
     ig_dtype own = (ig_dtype)node->inputs[0]->type->dtype;
     ig_dtype dtype = ig_onnx_attr_dtype(node, "dtype", own);
     ig_value *k = ig_expr_integer(node->e, IG_DT_i64, ig_onnx_attr_int(node, "k", 0));
-    ig_value *is_one = ig_build_eq(node->e, number_diagonals(node), k);
+    ig_value *is_one = ig_build_eq(node->e, index_diagonals(node), k);
     return ig_onnx_give(node, ig_expr_cast(node->e, is_one, dtype));
 }
 

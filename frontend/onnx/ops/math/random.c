@@ -103,7 +103,7 @@ static ig_status drop_elements(ig_onnx_node *node, ig_value *x, ig_value *traini
     ratio = training ? ig_build_where(e, training, ratio, zero) : ratio;
     ig_dropout how = { .ratio = ratio,
                        .seed = ig_onnx_attr_int(node, "seed", 0),
-                       .number = node->builder->graph->op_count };
+                       .index = node->builder->graph->op_count };
     ig_value *y = ig_compose_dropout(e, x, &how, &is_kept);
     IG_TRY(e->status);
     if (node->output_count > 1) {

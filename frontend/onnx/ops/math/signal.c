@@ -186,7 +186,7 @@ static ig_value *transform_inner(ig_onnx_node *node, ig_value *x) {
 
 /* The axes before and after one that the run learns, as one each. */
 typedef struct open_axis {
-    ig_value *number, *axis, *extents; /* i64 [axes] 0, 1 ...; []; [axes] */
+    ig_value *axis_index, *axis, *extents; /* i64 [axes] 0, 1 ...; []; [axes] */
     ig_dim before, own, after;
     uint32_t axes;
 } open_axis;
@@ -199,12 +199,12 @@ static open_axis open_dft_axis(ig_onnx_node *node) {
     ig_value *from_end = ig_expr_with_integer(e, IG_OP_add, axis, type->rank);
     a.axis = ig_build_where(e, ig_expr_with_integer(e, IG_OP_lt, axis, 0), from_end,
                             axis);
-    a.number = ig_expr_iota(e, IG_DT_i64, ig_dim_of(a.axes));
+    a.axis_index = ig_expr_iota(e, IG_DT_i64, ig_dim_of(a.axes));
     a.extents = ig_expr_dims(e, type->dims, a.axes);
     static const ig_opcode tests[] = { IG_OP_lt, IG_OP_eq, IG_OP_gt };
     ig_value *one = ig_expr_integer(e, IG_DT_i64, 1), *parts[3];
     for (uint32_t i = 0; i < 3; i++) {
-        ig_value *is_own = ig_expr_map2(e, tests[i], a.number, a.axis);
+        ig_value *is_own = ig_expr_map2(e, tests[i], a.axis_index, a.axis);
         ig_value *chosen = ig_build_where(e, is_own, a.extents, one);
         parts[i] = ig_expr_reduce(e, IG_REDUCE_prod, chosen, NULL, 0, false);
         parts[i] = ig_expr_unsqueeze(e, parts[i], 0);
@@ -227,7 +227,7 @@ static ig_value *close_dft_axis(ig_onnx_node *node, const open_axis *a, ig_value
         return NULL;
     }
     ig_value *extent = ig_expr_dim(e, ig_onnx_extent(e, y, 1), IG_DT_i64);
-    ig_value *is_own = ig_build_eq(e, a->number, a->axis);
+    ig_value *is_own = ig_build_eq(e, a->axis_index, a->axis);
     ig_value *extents = ig_build_where(e, is_own, extent, a->extents);
     ig_expr_bind_dims(e, extents, a->axes, "an extent of a transform", dims);
     dims[a->axes] = ig_onnx_extent(e, y, 3);

@@ -157,8 +157,8 @@ ig_status ig_onnx_import_expand_dims(ig_onnx_node *node) {
     if (!ig_constant_i64(node->inputs[1], &axis)) {
         return ig_onnx_fail(node, IG_UNSUPPORTED, "the axis is not a constant");
     }
-    uint32_t place = ig_onnx_axis_of(node, axis, x->type->rank + 1u);
-    return ig_onnx_give(node, ig_expr_unsqueeze(node->e, x, place));
+    uint32_t position = ig_onnx_axis_of(node, axis, x->type->rank + 1u);
+    return ig_onnx_give(node, ig_expr_unsqueeze(node->e, x, position));
 }
 
 /* Distances of rows of a [M, N] and of b [K, N], or their squares: [M, K]. */

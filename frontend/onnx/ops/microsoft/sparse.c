@@ -30,16 +30,16 @@ static ig_value *read_masks(const ig_onnx_node *node) {
     ig_value *column = ig_expr_cast(e, columns, IG_DT_i64);
     ig_value *is_set = ig_build_and(e, ig_build_lt(e, row, count),
                                     ig_expr_with_integer(e, IG_OP_ge, column, 0));
-    ig_value *place = ig_build_mul(e, ig_expr_axis_iota(e, 2, 0, masks), count);
-    place = ig_build_mul(e, ig_build_add(e, place, row), count);
-    place = ig_build_add(e, place, column);
+    ig_value *position = ig_build_mul(e, ig_expr_axis_iota(e, 2, 0, masks), count);
+    position = ig_build_mul(e, ig_build_add(e, position, row), count);
+    position = ig_build_add(e, position, column);
     ig_dim cells = ig_dim_mul(e->module, masks, ig_dim_mul(e->module, blocks, blocks));
     ig_value *beyond = ig_expr_dim(e, cells, IG_DT_i64); /* a cell for padding */
-    place = ig_expr_flatten(e, ig_build_where(e, is_set, place, beyond));
+    position = ig_expr_flatten(e, ig_build_where(e, is_set, position, beyond));
     ig_dim more = ig_dim_add(e->module, cells, one);
     ig_dim all = ig_dim_mul(e->module, given[0], given[1]);
     ig_value *y = ig_build_scatter_elements(e, ig_expr_fill(e, IG_DT_u8, 1, &more, 0),
-                                            place,
+                                            position,
                                             ig_expr_fill(e, IG_DT_u8, 1, &all, 1),
                                             (ig_scatter_elements_attrs){ .axis = 0 });
     y = ig_expr_slice(e, y, 0, ig_dim_of(0), cells, 1);

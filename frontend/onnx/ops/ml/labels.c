@@ -73,9 +73,9 @@ static ig_value *find_number(ig_onnx_node *node, ig_value *x, ig_value *keys,
     ig_value *at = ig_build_bucketize(e, x, sorted[0], (ig_bucketize_attrs){ 0 });
     at = ig_expr_with_integer(e, IG_OP_min, at, count - 1);
     ig_value *found = ig_expr_gather(e, sorted[0], at, 0, IG_NEGATIVE_error);
-    ig_value *place = ig_expr_gather(e, sorted[1], at, 0, IG_NEGATIVE_error);
+    ig_value *position = ig_expr_gather(e, sorted[1], at, 0, IG_NEGATIVE_error);
     ig_value *none = ig_expr_integer(e, IG_DT_i64, count);
-    return found ? ig_build_where(e, is_same(e, found, x), place, none) : NULL;
+    return found ? ig_build_where(e, is_same(e, found, x), position, none) : NULL;
 }
 
 static ig_value *find_text(ig_onnx_node *node, ig_value *x, ig_value *list,

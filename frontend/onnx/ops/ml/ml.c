@@ -228,13 +228,13 @@ static ig_value *mark_known(ig_onnx_node *node, ig_value *is_it) {
         return NULL;
     }
     uint32_t axis = rows->type->rank - 1;
-    ig_value *places = ig_expr_iota(e, IG_DT_i64, ig_onnx_extent(e, rows, axis));
-    ig_value *from_one = ig_expr_with(e, IG_OP_add, places, 1);
+    ig_value *positions = ig_expr_iota(e, IG_DT_i64, ig_onnx_extent(e, rows, axis));
+    ig_value *from_one = ig_expr_with(e, IG_OP_add, positions, 1);
     ig_value *last = ig_expr_reduce_axis(e, IG_REDUCE_max,
                                          ig_build_mul(e, rows, from_one), axis, true);
-    ig_value *place = ig_expr_gather(e, places, ig_expr_with(e, IG_OP_sub, last, 1), 0,
-                                     IG_NEGATIVE_error);
-    return ig_build_eq(e, place, places);
+    ig_value *position = ig_expr_gather(
+        e, positions, ig_expr_with(e, IG_OP_sub, last, 1), 0, IG_NEGATIVE_error);
+    return ig_build_eq(e, position, positions);
 }
 
 /* A further axis: 1 where the element is the category. */

@@ -142,19 +142,19 @@ static ig_value *share_pairs(const classifier *c, ig_value *decisions) {
     share = ig_expr_with(e, IG_OP_min, share, (double)(1 - 1e-7F));
     /* pairs to places of the square: i's row, and the rest in j's */
     int64_t count = c->classes * c->classes, pair = 0;
-    int64_t *places = IG_NEW_ARRAY(c->s.node->import->arena, int64_t, (size_t)count);
+    int64_t *positions = IG_NEW_ARRAY(c->s.node->import->arena, int64_t, (size_t)count);
     for (int64_t i = 0; i < c->classes; i++) {
         for (int64_t j = i + 1; j < c->classes; j++, pair++) {
-            places[i * c->classes + j] = 1 + pair;
-            places[j * c->classes + i] = 1 + c->pairs + pair;
+            positions[i * c->classes + j] = 1 + pair;
+            positions[j * c->classes + i] = 1 + c->pairs + pair;
         }
     }
     ig_value *zero = ig_expr_with(
         e, IG_OP_mul, ig_expr_slice(e, share, 1, ig_dim_of(0), ig_dim_of(1), 1), 0);
     ig_value *rest = ig_expr_number_with(e, IG_OP_sub, 1, share);
     ig_value *all = ig_expr_concat(e, 1, (ig_value *[]){ zero, share, rest }, 3);
-    ig_value *square = ig_expr_gather(e, all, ig_expr_ints(e, places, (uint32_t)count),
-                                      1, IG_NEGATIVE_error);
+    ig_value *square = ig_expr_gather(
+        e, all, ig_expr_ints(e, positions, (uint32_t)count), 1, IG_NEGATIVE_error);
     if (!square) {
         return NULL;
     }

@@ -72,7 +72,7 @@ static ig_value *read_lengths(const ig_onnx_node *node) {
 }
 
 /* The column of each row's own place, [B or 1, 1, L, 1]: rows continue the past. */
-static ig_value *find_places(const ig_onnx_node *node, ig_dim rows) {
+static ig_value *find_positions(const ig_onnx_node *node, ig_dim rows) {
     ig_expr *e = node->e;
     ig_value *row = ig_expr_axis_iota(e, 4, 2, rows), *before = NULL;
     if (ig_onnx_in(node, LENGTHS)) {
@@ -92,7 +92,7 @@ static ig_value *find_filled(const ig_onnx_node *node, ig_dim rows, ig_dim colum
     ig_value *column = ig_expr_axis_iota(e, 4, 3, columns);
     ig_value *filled = ig_build_lt(e, column, read_lengths(node));
     return is_causal ? ig_build_and(e, filled,
-                                    ig_build_le(e, column, find_places(node, rows)))
+                                    ig_build_le(e, column, find_positions(node, rows)))
                      : filled;
 }
 
@@ -106,7 +106,7 @@ static ig_value *find_window(const ig_onnx_node *node, ig_dim rows, ig_dim colum
         return NULL;
     }
     ig_value *column = ig_expr_axis_iota(e, 4, 3, columns);
-    ig_value *ahead = ig_build_sub(e, column, find_places(node, rows));
+    ig_value *ahead = ig_build_sub(e, column, find_positions(node, rows));
     ig_value *within = NULL;
     if (left >= 0) {
         within = ig_build_ge(e, ahead, ig_expr_integer(e, IG_DT_i64, -left));

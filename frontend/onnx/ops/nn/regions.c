@@ -32,7 +32,7 @@ static ig_value *read_column(const regions *r, ig_value *rois, uint32_t index) {
 }
 
 /* Bin numbers along an axis: [1, rows, 1] or [1, 1, columns]. */
-static ig_value *number_bins(const regions *r, uint32_t axis) {
+static ig_value *index_bins(const regions *r, uint32_t axis) {
     ig_value *n = ig_expr_axis_iota(r->e, 3, 1 + axis, r->bins[axis]);
     return ig_expr_cast(r->e, n, (ig_dtype)r->x->type->dtype);
 }
@@ -84,7 +84,7 @@ static ig_value *find_largest(ig_expr *e, ig_value *counts) {
 
 /* Visits place (i, j) of all bins for i below the largest number of samples[0], j
  * below that of samples[1] (i64 [R, rows, columns] or less). */
-static ig_value *visit_places(regions *r, visit_fn visit, double initial) {
+static ig_value *visit_positions(regions *r, visit_fn visit, double initial) {
     ig_expr *e = r->e;
     ig_value *columns = find_largest(e, r->samples[1]);
     ig_value *trips = ig_build_mul(e, find_largest(e, r->samples[0]), columns);
@@ -122,19 +122,20 @@ typedef struct neighbours {
 
 /* The two pixels around a place along an axis; a place beyond the edge by more than
  * one pixel is outside. */
-static neighbours find_neighbours(const regions *r, ig_value *place, uint32_t axis) {
+static neighbours find_neighbours(const regions *r, ig_value *position, uint32_t axis) {
     ig_expr *e = r->e;
     ig_dim extent = r->of->dims[2 + axis];
     ig_dtype dtype = (ig_dtype)r->x->type->dtype;
     ig_value *size = ig_expr_dim(e, extent, dtype);
     ig_value *last = ig_expr_with(e, IG_OP_max, ig_expr_with(e, IG_OP_sub, size, 1), 0);
-    neighbours n = { .is_inside = ig_build_and(e, ig_expr_with(e, IG_OP_ge, place, -1),
-                                               ig_build_le(e, place, size)) };
-    place = ig_build_where(e, n.is_inside, place, ig_expr_number(e, dtype, 0));
-    place = ig_build_min(e, ig_expr_with(e, IG_OP_max, place, 0), last);
-    ig_value *low = ig_build_floor(e, place);
+    neighbours n = { .is_inside = ig_build_and(e,
+                                               ig_expr_with(e, IG_OP_ge, position, -1),
+                                               ig_build_le(e, position, size)) };
+    position = ig_build_where(e, n.is_inside, position, ig_expr_number(e, dtype, 0));
+    position = ig_build_min(e, ig_expr_with(e, IG_OP_max, position, 0), last);
+    ig_value *low = ig_build_floor(e, position);
     ig_value *high = ig_build_min(e, ig_expr_with(e, IG_OP_add, low, 1), last);
-    n.weights[1] = ig_build_sub(e, place, low);
+    n.weights[1] = ig_build_sub(e, position, low);
     n.weights[0] = ig_expr_number_with(e, IG_OP_sub, 1, n.weights[1]);
     n.ids[0] = ig_expr_cast(e, low, IG_DT_i64);
     n.ids[1] = ig_expr_cast(e, high, IG_DT_i64);
@@ -148,7 +149,7 @@ static ig_value *place_sample(const regions *r, uint32_t axis, ig_value *at) {
     ig_value *count = ig_expr_cast(e, r->samples[axis], dtype);
     ig_value *half = ig_expr_with(e, IG_OP_add, ig_expr_cast(e, at, dtype), 0.5);
     ig_value *part = ig_build_div(e, ig_build_mul(e, half, r->size[axis]), count);
-    ig_value *bin = ig_build_mul(e, number_bins(r, axis), r->size[axis]);
+    ig_value *bin = ig_build_mul(e, index_bins(r, axis), r->size[axis]);
     return ig_build_add(e, ig_build_add(e, r->start[axis], bin), part);
 }
 
@@ -216,7 +217,7 @@ ig_status ig_onnx_import_roi_align(ig_onnx_node *node) {
     for (uint32_t axis = 0; axis < 2; axis++) {
         read_axis(&r, axis, is_shifted ? 0.5 : 0, node->inputs[1]);
     }
-    ig_value *y = visit_places(&r, visit_sample, r.is_max ? -(double)INFINITY : 0);
+    ig_value *y = visit_positions(&r, visit_sample, r.is_max ? -(double)INFINITY : 0);
     ig_value *count = ig_build_mul(node->e, r.samples[0], r.samples[1]);
     ig_value *has_some = ig_expr_with_integer(node->e, IG_OP_gt, count, 0);
     has_some = ig_expr_unsqueeze(node->e, has_some, 1);
@@ -268,7 +269,7 @@ static void read_pool_axis(regions *r, uint32_t axis, ig_value *rois) {
     ig_dtype dtype = (ig_dtype)r->x->type->dtype;
     length = ig_build_div(e, length, ig_expr_dim(e, r->bins[axis], dtype));
     ig_value *extent = ig_expr_dim(e, r->of->dims[2 + axis], dtype);
-    ig_value *number = number_bins(r, axis);
+    ig_value *number = index_bins(r, axis);
     edges[0] = ig_build_floor(e, ig_build_mul(e, number, length));
     number = ig_expr_with(e, IG_OP_add, number, 1);
     edges[1] = ig_build_ceil(e, ig_build_mul(e, number, length));
@@ -298,7 +299,7 @@ ig_status ig_onnx_import_max_roi_pool(ig_onnx_node *node) {
     for (uint32_t axis = 0; axis < 2; axis++) {
         read_pool_axis(&r, axis, node->inputs[1]);
     }
-    ig_value *y = visit_places(&r, visit_pixel, -(double)INFINITY);
+    ig_value *y = visit_positions(&r, visit_pixel, -(double)INFINITY);
     ig_value *has_some =
         ig_build_and(node->e, ig_expr_with_integer(node->e, IG_OP_gt, r.samples[0], 0),
                      ig_expr_with_integer(node->e, IG_OP_gt, r.samples[1], 0));

@@ -25,8 +25,8 @@ static bool read_extents(ig_onnx_node *node, uint32_t index, uint32_t count,
 /* ---- AffineGrid ---- */
 
 /* Centres (or corners) of `extent` pixels between -1 and 1, along `axis` of `rank`. */
-static ig_value *spread_places(const ig_onnx_node *node, ig_dim extent, uint32_t axis,
-                               uint32_t rank, bool aligns) {
+static ig_value *spread_positions(const ig_onnx_node *node, ig_dim extent,
+                                  uint32_t axis, uint32_t rank, bool aligns) {
     ig_expr *e = node->e;
     ig_value *n = ig_expr_cast(e, ig_expr_axis_iota(e, rank, axis, extent), IG_DT_f64);
     ig_value *count = ig_expr_dim(e, extent, IG_DT_f64);
@@ -78,7 +78,7 @@ ig_status ig_onnx_import_affine_grid(ig_onnx_node *node) {
         if (k < axes) {
             uint32_t axis = axes - k;
             factor = ig_build_mul(
-                e, factor, spread_places(node, size[axis + 1], axis, rank, aligns));
+                e, factor, spread_positions(node, size[axis + 1], axis, rank, aligns));
         }
         sum = sum ? ig_build_add(e, sum, factor) : factor;
     }
@@ -329,15 +329,15 @@ ig_status ig_onnx_import_deform_conv(ig_onnx_node *node) {
     ig_dim apart[] = { x[0], groups, k, ig_dim_of(2), d.out[0], d.out[1] };
     ig_value *offsets = ig_expr_like(e, node->inputs[2], d.x);
     ig_value *columns = take_corners(&d, ig_expr_reshape(e, offsets, 6, apart));
-    ig_dim places = ig_dim_mul(m, d.out[0], d.out[1]);
+    ig_dim positions = ig_dim_mul(m, d.out[0], d.out[1]);
     if (ig_onnx_in(node, 4)) {
-        ig_dim flat[] = { x[0], groups, ig_dim_of(1), ig_dim_mul(m, k, places) };
+        ig_dim flat[] = { x[0], groups, ig_dim_of(1), ig_dim_mul(m, k, positions) };
         ig_value *mask = ig_expr_like(e, node->inputs[4], d.x);
         columns = ig_build_mul(e, columns, ig_expr_reshape(e, mask, 4, flat));
     }
     ig_dim group = ig_dim_of(d.group);
     ig_dim depth = ig_dim_product(m, w + 1, 3);
-    ig_dim sides[] = { x[0], group, depth, places };
+    ig_dim sides[] = { x[0], group, depth, positions };
     ig_dim filters[] = { group, ig_dim_exact_div(m, w[0], group), depth };
     ig_dim dims[] = { x[0], w[0], d.out[0], d.out[1] };
     columns = ig_expr_reshape(e, columns, 4, sides);

@@ -150,7 +150,7 @@ static bool reads_one_of(const ig_onnx_walk *walk, size_t index, const bool *nod
 static void begin_split(split *s, ig_onnx_node *node, branches *b) {
     ig_arena *arena = node->import->arena;
     const ig_onnx_walk *walk = node->scope->walk;
-    size_t count = walk->nodes.count, self = node->where.number - 1;
+    size_t count = walk->nodes.count, self = node->where.node_id - 1;
     *s = (split){ .node = node, .walk = walk, .both = b };
     s->depends = IG_NEW_ARRAY(arena, bool, count);
     s->differs = IG_NEW_ARRAY(arena, bool, count);
@@ -195,12 +195,12 @@ static ig_status take_node(split *s, size_t index) {
 
 /* Marks the unbuilt nodes that the node at `place` of the order reads from, and those
  * that they read from; the first place of all. */
-static size_t want_sources(split *s, size_t place) {
+static size_t want_sources(split *s, size_t position) {
     const ig_onnx_walk *walk = s->walk;
-    size_t first = place, wanted = 1;
-    s->is_wanted[walk->order[place]] = true;
+    size_t first = position, wanted = 1;
+    s->is_wanted[walk->order[position]] = true;
     /* Where nodes form a cycle, a source may come after. */
-    for (size_t i = place + 1; i > 0 && wanted > 0; i--) {
+    for (size_t i = position + 1; i > 0 && wanted > 0; i--) {
         size_t index = walk->order[i - 1];
         if (!s->is_wanted[index]) {
             continue;
@@ -220,9 +220,9 @@ static size_t want_sources(split *s, size_t place) {
 
 /* The node at `place`, and before it its unbuilt sources: in the
  * branches too where it depends on them, else in front of them. */
-static ig_status take_with_sources(split *s, size_t place) {
+static ig_status take_with_sources(split *s, size_t position) {
     const ig_onnx_walk *walk = s->walk;
-    for (size_t i = want_sources(s, place); i <= place; i++) {
+    for (size_t i = want_sources(s, position); i <= position; i++) {
         size_t index = walk->order[i];
         if (!s->is_wanted[index]) {
             continue;
@@ -315,7 +315,7 @@ static void list_results(const split *s, size_t index, joined_list *list) {
 static void define_joined(const split *s, const joined *entry, ig_value *value,
                           ig_value *either) {
     ig_onnx_node *node = s->node;
-    size_t self = node->where.number - 1;
+    size_t self = node->where.node_id - 1;
     for (uint32_t i = 0; entry->node == self && i < node->output_count; i++) {
         if (ig_str_is(ig_str_of(node->proto->output[i]), entry->name)) {
             node->outputs[i] = value;
@@ -368,7 +368,7 @@ static ig_status close_split(split *s, ig_op *old) {
     ig_onnx_node *node = s->node;
     ig_arena *arena = node->import->arena;
     joined_list list = { 0 };
-    list_results(s, node->where.number - 1, &list);
+    list_results(s, node->where.node_id - 1, &list);
     for (size_t i = 0; i < s->taken.count; i++) {
         list_results(s, s->taken.items[i], &list);
     }

@@ -15,8 +15,8 @@ static ig_value *mark_axes(ig_onnx_node *node, uint32_t rank, uint32_t count) {
     ig_value *is_negative = ig_expr_with(e, IG_OP_lt, axes, 0);
     ig_value *from_end = ig_expr_with_integer(e, IG_OP_add, axes, rank);
     axes = ig_build_where(e, is_negative, from_end, axes);
-    ig_value *numbers = ig_expr_axis_iota(e, 2, 1, extent);
-    ig_value *is_it = ig_build_eq(e, ig_expr_along(e, axes, 0, 2), numbers);
+    ig_value *indices = ig_expr_axis_iota(e, 2, 1, extent);
+    ig_value *is_it = ig_build_eq(e, ig_expr_along(e, axes, 0, 2), indices);
     ig_value *times = ig_expr_reduce_axis(e, IG_REDUCE_sum,
                                           ig_expr_cast(e, is_it, IG_DT_i64), 0, false);
     ig_value *marks = ig_expr_with(e, IG_OP_gt, times, 0);

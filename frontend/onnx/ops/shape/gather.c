@@ -234,9 +234,9 @@ ig_status ig_onnx_import_tensor_scatter(ig_onnx_node *node) {
     if (ig_onnx_in(node, 2)) {
         ig_value *first = ig_expr_cast(e, ig_onnx_ranked_input(node, 2, 1), IG_DT_i64);
         if (!is_ring) {
-            ig_dim places = ig_dim_add(e->module, ig_dim_sub(e->module, rows, given),
-                                       ig_dim_of(1));
-            first = ig_onnx_index_among(node, first, places);
+            ig_dim positions = ig_dim_add(e->module, ig_dim_sub(e->module, rows, given),
+                                          ig_dim_of(1));
+            first = ig_onnx_index_among(node, first, positions);
         }
         to = ig_build_add(e, to, ig_expr_along(e, first, 0, rank));
     }

@@ -59,11 +59,11 @@ static ig_value *count_grams(const pool *p, ig_value *x, ig_value *grams, int64_
     ig_expr *e = p->e;
     ig_module *m = e->module;
     ig_dim reach = ig_dim_of((n - 1) * (skip + 1));
-    ig_dim places = ig_dim_sub(m, ig_onnx_extent(e, x, 1), reach);
-    places = ig_dim_max(m, places, ig_dim_of(0));
+    ig_dim positions = ig_dim_sub(m, ig_onnx_extent(e, x, 1), reach);
+    positions = ig_dim_max(m, positions, ig_dim_of(0));
     ig_value *is_equal = NULL;
     for (int64_t k = 0; k < n; k++) {
-        ig_value *at = ig_expr_iota(e, IG_DT_i64, places);
+        ig_value *at = ig_expr_iota(e, IG_DT_i64, positions);
         at = ig_expr_with_integer(e, IG_OP_add, at, k * (skip + 1));
         ig_value *own = ig_expr_gather(e, x, at, 1, IG_NEGATIVE_error);
         ig_value *wanted = ig_expr_select(e, grams, 1, ig_dim_of(k));
@@ -145,7 +145,7 @@ static ig_value *weigh_counts(const pool *p, ig_value *counts, uint32_t grams) {
 }
 
 /* Texts by their first place in the pool, which becomes a pool of these numbers. */
-static ig_value *number_texts(pool *p, ig_value *x) {
+static ig_value *index_texts(pool *p, ig_value *x) {
     ig_onnx_node *node = p->node;
     const Onnx__AttributeProto *attr = ig_onnx_attr(node, "pool_strings", NULL);
     ig_value *list = ig_onnx_text_list_of(node, "pool_strings");
@@ -179,7 +179,7 @@ ig_status ig_onnx_import_tfidf(ig_onnx_node *node) {
     p.skips = ig_onnx_attr_between(node, "max_skip_count", 0, 0, 1024);
     IG_TRY(e->status);
     if (x->type->dtype == IG_DT_str) {
-        x = number_texts(&p, x);
+        x = index_texts(&p, x);
         IG_TRY(e->status);
     }
     if (!p.items.items || !ig_dtype_is_int((ig_dtype)x->type->dtype)) {

@@ -124,7 +124,7 @@ static void order_of(const indexing *ix, int64_t *perm) {
 }
 
 /* From [S…, rest] to where S belongs: perm of the result. */
-static uint32_t place_of(const indexing *ix, int64_t *perm) {
+static uint32_t position_of(const indexing *ix, int64_t *perm) {
     assert(ix->used <= ix->x->type->rank && "each axis is indexed once");
     uint32_t rest = ix->x->type->rank - ix->used, next = 0;
     uint32_t before = ix->is_together ? ix->first : 0;
@@ -159,7 +159,7 @@ ig_status ig_ts_op_index(ig_ts_call *call) {
     ig_value *operands[] = { ig_expr_transpose(call->e, ix.x, perm),
                              stack_indices(call->e, &ix) };
     ig_value *value = ig_expr_make(call->e, IG_OP_gather_nd, operands, 2, NULL);
-    place_of(&ix, perm);
+    position_of(&ix, perm);
     return ig_aten_give(call, ig_expr_transpose(call->e, value, perm));
 }
 
@@ -190,10 +190,10 @@ static ig_value *put_by_mask(ig_ts_call *call, ig_value *x, ig_value *mask,
 static ig_value *put_by_tuples(ig_expr *e, const indexing *ix, ig_value *values,
                                bool adds) {
     assert(ix->used > 0 && "the caller handles plain assignment");
-    int64_t order[IG_TENSOR_RANK], place[2 * IG_TENSOR_RANK], back[IG_TENSOR_RANK];
+    int64_t order[IG_TENSOR_RANK], positions[2 * IG_TENSOR_RANK], back[IG_TENSOR_RANK];
     int64_t unplace[2 * IG_TENSOR_RANK];
     ig_dim dims[2 * IG_TENSOR_RANK], shaped[2 * IG_TENSOR_RANK];
-    uint32_t rank = place_of(ix, place), k = 0;
+    uint32_t rank = position_of(ix, positions), k = 0;
     order_of(ix, order);
     for (uint32_t i = 0; i < ix->rank; i++) {
         dims[k++] = ix->dims[i];
@@ -202,8 +202,8 @@ static ig_value *put_by_tuples(ig_expr *e, const indexing *ix, ig_value *values,
         dims[k++] = ig_expr_extent(e, ix->x, (uint32_t)order[i]);
     }
     for (uint32_t i = 0; i < rank; i++) {
-        shaped[i] = dims[place[i]];
-        unplace[place[i]] = i;
+        shaped[i] = dims[positions[i]];
+        unplace[positions[i]] = i;
     }
     for (uint32_t i = 0; i < ix->x->type->rank; i++) {
         back[order[i]] = i;

@@ -187,7 +187,7 @@ ig_status ig_ts_op_logit(ig_ts_call *call) {
 static ig_value *drop_elements(ig_ts_call *call, ig_value **out_kept) {
     ig_value *x = read_float(call);
     ig_value *ratio = ig_expr_number(call->e, IG_DT_f32, ig_aten_float(call, 1));
-    ig_dropout how = { .ratio = ratio, .number = call->builder->graph->op_count };
+    ig_dropout how = { .ratio = ratio, .index = call->builder->graph->op_count };
     return ig_compose_dropout(call->e, x, &how, out_kept);
 }
 

@@ -380,11 +380,11 @@ static ig_value *bound_value(ig_ts_call *call, ig_opcode code, ig_value *x,
         return x;
     }
     ig_dtype dtype = (ig_dtype)x->type->dtype;
-    int place = compare_with_range(&call->args[index], dtype);
-    if (place == (code == IG_OP_max ? -1 : 1)) {
+    int side = compare_with_range(&call->args[index], dtype);
+    if (side == (code == IG_OP_max ? -1 : 1)) {
         return x;
     }
-    if (place) {
+    if (side) {
         ig_expr_fail(call->e, IG_INVALID, "a bound of %lld is outside of %s's range",
                      (long long)call->args[index].as.i, ig_dtypes[dtype].name);
         return NULL;

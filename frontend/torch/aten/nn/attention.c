@@ -9,11 +9,12 @@
 #include <math.h>
 
 /* The positions of the arguments after query, key and value. */
-typedef struct sdpa_places {
+typedef struct sdpa_positions {
     uint32_t mask, dropout, causal, scale;
-} sdpa_places;
+} sdpa_positions;
 
-static ig_status read_sdpa(ig_ts_call *call, const sdpa_places *at, ig_attention *out) {
+static ig_status read_sdpa(ig_ts_call *call, const sdpa_positions *at,
+                           ig_attention *out) {
     *out = (ig_attention){ .q = ig_aten_tensor(call, 0),
                            .k = ig_aten_tensor(call, 1),
                            .v = ig_aten_tensor(call, 2),
@@ -36,7 +37,7 @@ static ig_status read_sdpa(ig_ts_call *call, const sdpa_places *at, ig_attention
  * scale, enable_gqa) */
 ig_status ig_ts_op_sdpa(ig_ts_call *call) {
     ig_attention a;
-    sdpa_places at = { .mask = 3, .dropout = 4, .causal = 5, .scale = 6 };
+    sdpa_positions at = { .mask = 3, .dropout = 4, .causal = 5, .scale = 6 };
     IG_TRY(read_sdpa(call, &at, &a));
     if (call->arg_count > 7 && ig_aten_bool(call, 7)) {
         a.k = ig_compose_repeat_heads(call->e, a.k, a.q);
@@ -49,7 +50,7 @@ ig_status ig_ts_op_sdpa(ig_ts_call *call) {
  * *, attn_mask, scale): the logarithm of each row's sum too, which gradients read */
 ig_status ig_ts_op_sdpa_flash(ig_ts_call *call) {
     ig_attention a;
-    sdpa_places at = { .dropout = 3, .causal = 4, .mask = 5, .scale = 6 };
+    sdpa_positions at = { .dropout = 3, .causal = 4, .mask = 5, .scale = 6 };
     IG_TRY(read_sdpa(call, &at, &a));
     a.k = ig_compose_repeat_heads(call->e, a.k, a.q);
     a.v = ig_compose_repeat_heads(call->e, a.v, a.q);

@@ -62,20 +62,20 @@ ig_status ig_ts_op_one_hot(ig_ts_call *call) {
     if (!ids) {
         return call->e->status;
     }
-    ig_value *numbers;
+    ig_value *indices;
     ids = ig_aten_cast(call, ids, IG_DT_i64);
     if (classes >= 0) {
-        numbers = ig_expr_iota(call->e, IG_DT_i64, ig_dim_of(classes));
+        indices = ig_expr_iota(call->e, IG_DT_i64, ig_dim_of(classes));
     } else {
         ig_value *max = ig_expr_reduce(call->e, IG_REDUCE_max, ids, NULL, 0, false);
         ig_value *range[] = { ig_expr_integer(call->e, IG_DT_i64, 0),
                               ig_expr_with(call->e, IG_OP_add, max, 1),
                               ig_expr_integer(call->e, IG_DT_i64, 1) };
-        numbers = ig_expr_make(call->e, IG_OP_range, range, 3, NULL);
+        indices = ig_expr_make(call->e, IG_OP_range, range, 3, NULL);
     }
-    ids = ig_expr_gather(call->e, numbers, ids, 0, IG_NEGATIVE_error); /* checks them */
+    ids = ig_expr_gather(call->e, indices, ids, 0, IG_NEGATIVE_error); /* checks them */
     ig_value *column = ids ? ig_expr_unsqueeze(call->e, ids, ids->type->rank) : NULL;
-    ig_value *hot = ig_build_eq(call->e, column, numbers);
+    ig_value *hot = ig_build_eq(call->e, column, indices);
     return ig_aten_give(call, ig_aten_cast(call, hot, IG_DT_i64));
 }
 
@@ -222,8 +222,8 @@ static ig_status give_bag_results(ig_ts_call *call, bag_results *r) {
     IG_TRY(e->status);
     ig_value *size = mode == BAG_SUM ? ig_expr_fill(e, IG_DT_i64, 1, &bags, 0)
                                      : size_bags(e, r);
-    ig_value *places = ig_expr_iota(e, IG_DT_i64, ig_expr_extent(e, r->ids, 0));
-    r->bag = ig_build_bucketize(e, places, r->begins,
+    ig_value *positions = ig_expr_iota(e, IG_DT_i64, ig_expr_extent(e, r->ids, 0));
+    r->bag = ig_build_bucketize(e, positions, r->begins,
                                 (ig_bucketize_attrs){ .right = true });
     r->bag = ig_expr_with(e, IG_OP_sub, r->bag, 1);
     ig_value *max = mode == BAG_MAX ? find_maxima(e, r) : size;

@@ -180,8 +180,8 @@ static ig_value *as_column(ig_ts_call *call, ig_value *x) {
 }
 
 /* [T, B]: sequence b goes on at step t.  `numbers` is 0 … B - 1. */
-static ig_value *goes_on(ig_ts_call *call, ig_value *batch_sizes, ig_value *numbers) {
-    return ig_build_gt(call->e, as_column(call, batch_sizes), numbers);
+static ig_value *goes_on(ig_ts_call *call, ig_value *batch_sizes, ig_value *indices) {
+    return ig_build_gt(call->e, as_column(call, batch_sizes), indices);
 }
 
 static ig_value *lengths_of(ig_ts_call *call, ig_value *mask) {
@@ -191,9 +191,9 @@ static ig_value *lengths_of(ig_ts_call *call, ig_value *mask) {
 
 /* Rows of `data` as [T, B, …]; where a sequence has ended, row 0 is used. */
 static ig_value *spread_steps(ig_ts_call *call, ig_value *data, ig_value *batch_sizes,
-                              ig_value *numbers, ig_value *mask) {
+                              ig_value *indices, ig_value *mask) {
     ig_value *first = as_column(call, running_sum(call, batch_sizes, true));
-    ig_value *row = ig_build_add(call->e, first, numbers);
+    ig_value *row = ig_build_add(call->e, first, indices);
     ig_value *zero = ig_expr_integer(call->e, IG_DT_i64, 0);
     return ig_expr_gather(call->e, data, ig_build_where(call->e, mask, row, zero), 0,
                           IG_NEGATIVE_wrap);
@@ -225,11 +225,11 @@ ig_status ig_ts_op_rnn_packed(ig_ts_call *call) {
     if (!check_params(call, &l)) {
         return call->e->status;
     }
-    ig_value *numbers = ig_expr_iota(call->e, IG_DT_i64,
+    ig_value *indices = ig_expr_iota(call->e, IG_DT_i64,
                                      ig_expr_extent(call->e, l.h, 1));
-    ig_value *mask = goes_on(call, batch_sizes, numbers);
+    ig_value *mask = goes_on(call, batch_sizes, indices);
     l.lengths = lengths_of(call, mask);
-    l.x = spread_steps(call, data, batch_sizes, numbers, mask);
+    l.x = spread_steps(call, data, batch_sizes, indices, mask);
     if (call->e->status != IG_OK || !run_layers(call, &l, found)) {
         return call->e->status;
     }
@@ -267,10 +267,10 @@ ig_status ig_ts_op_pad_packed(ig_ts_call *call) {
     ig_dim total = ig_aten_dim(call, 4); /* not above 0: as long as the longest */
     IG_TRY(call->e->status);
     ig_value *value = ig_aten_operand(call, 3, (ig_dtype)data->type->dtype);
-    ig_value *numbers = count_up(call, ig_expr_select(call->e, sizes, 0, ig_dim_of(0)));
-    ig_value *mask = goes_on(call, sizes, numbers);
+    ig_value *indices = count_up(call, ig_expr_select(call->e, sizes, 0, ig_dim_of(0)));
+    ig_value *mask = goes_on(call, sizes, indices);
     ig_value *lengths = lengths_of(call, mask);
-    ig_value *padded = spread_steps(call, data, sizes, numbers, mask);
+    ig_value *padded = spread_steps(call, data, sizes, indices, mask);
     for (uint32_t i = 2; padded && mask && i < padded->type->rank; i++) {
         mask = ig_expr_unsqueeze(call->e, mask, i);
     }

@@ -219,12 +219,12 @@ ig_status ig_ts_op_im2col(ig_ts_call *call) {
         ig_dim room = ig_dim_sub(m, ig_expr_extent(call->e, x, axis),
                                  ig_dim_const(m, reach));
         ig_dim steps = ig_dim_floor_div(m, room, ig_dim_const(m, stride[i]));
-        ig_dim places = ig_dim_add(m, steps, ig_dim_of(1));
+        ig_dim positions = ig_dim_add(m, steps, ig_dim_of(1));
         ig_value *within = ig_expr_axis_iota(call->e, 2, 0, ig_dim_const(m, kernel[i]));
-        ig_value *place = ig_expr_axis_iota(call->e, 2, 1, places);
+        ig_value *position = ig_expr_axis_iota(call->e, 2, 1, positions);
         within = ig_expr_with(call->e, IG_OP_mul, within, (double)dilation[i]);
-        place = ig_expr_with(call->e, IG_OP_mul, place, (double)stride[i]);
-        x = ig_expr_gather(call->e, x, ig_build_add(call->e, within, place), axis,
+        position = ig_expr_with(call->e, IG_OP_mul, position, (double)stride[i]);
+        x = ig_expr_gather(call->e, x, ig_build_add(call->e, within, position), axis,
                            IG_NEGATIVE_wrap);
     }
     IG_TRY(call->e->status);
@@ -252,7 +252,7 @@ static ig_value *unit_filters(ig_ts_call *call, ig_dtype dtype, const int64_t *k
 /* Where columns come from along one axis: the number of places, and the elements that a
  * transposed convolution over them loses at both ends. */
 typedef struct fold_axis {
-    ig_dim places, before, after;
+    ig_dim positions, before, after;
 } fold_axis;
 
 static fold_axis fold_axis_of(ig_module *m, ig_dim size, int64_t reach, int64_t pad,
@@ -260,10 +260,10 @@ static fold_axis fold_axis_of(ig_module *m, ig_dim size, int64_t reach, int64_t 
     assert(stride > 0 && "the caller has checked the strides");
     ig_dim room = ig_dim_add(m, size, ig_dim_const(m, 2 * pad - reach));
     ig_dim step = ig_dim_of(stride), before = ig_dim_const(m, pad);
-    ig_dim places = ig_dim_add(m, ig_dim_floor_div(m, room, step), ig_dim_of(1));
-    ig_dim all = ig_dim_mul(m, ig_dim_sub(m, places, ig_dim_of(1)), step);
+    ig_dim positions = ig_dim_add(m, ig_dim_floor_div(m, room, step), ig_dim_of(1));
+    ig_dim all = ig_dim_mul(m, ig_dim_sub(m, positions, ig_dim_of(1)), step);
     all = ig_dim_sub(m, ig_dim_add(m, all, ig_dim_const(m, reach)), size);
-    return (fold_axis){ places, before, ig_dim_sub(m, all, before) };
+    return (fold_axis){ positions, before, ig_dim_sub(m, all, before) };
 }
 
 /* col2im(self [N, C kh kw, windows], output_size, kernel_size, dilation, padding,
@@ -292,7 +292,7 @@ ig_status ig_ts_op_col2im(ig_ts_call *call) {
     ig_dim each = ig_dim_const(m, kernel[0] * kernel[1]);
     ig_dim channels = ig_dim_exact_div(m, ig_expr_extent(call->e, x, 1), each);
     ig_dim images[] = { ig_dim_mul(m, ig_expr_extent(call->e, x, 0), channels), each,
-                        axes[0].places, axes[1].places };
+                        axes[0].positions, axes[1].positions };
     ig_dim dims[] = { ig_expr_extent(call->e, x, 0), channels, size[0], size[1] };
     ig_conv_attrs attrs = {
         .strides = { stride, 2 },

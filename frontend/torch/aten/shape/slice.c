@@ -172,7 +172,7 @@ ig_status ig_ts_op_unfold(ig_ts_call *call) {
 
 /* Where each element of size, stride and offset (arguments first, first + 1 and
  * first + 2) is in the memory of argument 0; NULL when the call has failed. */
-static ig_value *strided_places(ig_ts_call *call, uint32_t first) {
+static ig_value *strided_positions(ig_ts_call *call, uint32_t first) {
     uint32_t rank, stride_count;
     const ig_dim *size = ig_aten_shape(call, first, &rank);
     const ig_dim *stride = ig_aten_shape(call, first + 1, &stride_count);
@@ -203,19 +203,20 @@ static ig_value *strided_places(ig_ts_call *call, uint32_t first) {
 /* as_strided(self, size, stride, storage_offset): elements taken one by one */
 ig_status ig_ts_op_as_strided(ig_ts_call *call) {
     ig_value *x = ig_expr_flatten(call->e, ig_aten_tensor(call, 0));
-    ig_value *places = strided_places(call, 1);
-    return ig_aten_give(call, ig_expr_gather(call->e, x, places, 0, IG_NEGATIVE_error));
+    ig_value *positions = strided_positions(call, 1);
+    return ig_aten_give(call,
+                        ig_expr_gather(call->e, x, positions, 0, IG_NEGATIVE_error));
 }
 
 /* as_strided_scatter(self, src, size, stride, storage_offset) */
 ig_status ig_ts_op_as_strided_scatter(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *src = ig_aten_tensor(call, 1);
-    ig_value *places = strided_places(call, 2);
+    ig_value *positions = strided_positions(call, 2);
     IG_TRY(call->e->status);
     src = ig_aten_cast(call, src, (ig_dtype)x->type->dtype);
-    src = ig_expr_expand(call->e, src, places->type->rank, places->type->dims);
+    src = ig_expr_expand(call->e, src, positions->type->rank, positions->type->dims);
     ig_value *y = ig_build_scatter_elements(
-        call->e, ig_expr_flatten(call->e, x), ig_expr_flatten(call->e, places),
+        call->e, ig_expr_flatten(call->e, x), ig_expr_flatten(call->e, positions),
         ig_expr_flatten(call->e, src),
         (ig_scatter_elements_attrs){ .axis = 0, .reduce = (int)IG_SCATTER_none });
     return ig_aten_give(call,

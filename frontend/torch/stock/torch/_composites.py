@@ -451,7 +451,7 @@ def _range_of(x):
 
 def _count(x, edges, weight, density):
     """x [N, D] counted in the boxes that the edges of each axis make."""
-    place = torch.zeros([x.size(0)], dtype=torch.int64)
+    position = torch.zeros([x.size(0)], dtype=torch.int64)
     is_in = torch.ones([x.size(0)], dtype=torch.bool)
     total = 1
     for axis in range(len(edges)):
@@ -459,10 +459,10 @@ def _count(x, edges, weight, density):
         value = x[:, axis].contiguous()
         is_in = is_in & (value >= edges[axis][0]) & (value <= edges[axis][bins])
         at = torch.searchsorted(edges[axis].contiguous(), value, right=True) - 1
-        place = place * bins + at.clamp(0, bins - 1)
+        position = position * bins + at.clamp(0, bins - 1)
         total = total * bins
     weight = torch.ones_like(x[:, 0]) if weight is None else weight.reshape([-1])
-    counts = x.new_zeros([total]).scatter_add(0, place, torch.where(is_in, weight, 0))
+    counts = x.new_zeros([total]).scatter_add(0, position, torch.where(is_in, weight, 0))
     counts = counts.reshape([e.size(0) - 1 for e in edges])
     if density:
         counts = counts / counts.sum()

@@ -116,15 +116,15 @@ class OnnxEngine(Engine):
             names = _write_onnx(graph, inputs, path)
             used = self.open(path)
         # What a graph does not use is no input of the file.
-        self.places = {n: p for n, p in zip(names, graph.given) if n in used}
+        self.holders = {n: p for n, p in zip(names, graph.given) if n in used}
 
     def open(self, path):
         """Names of the inputs."""
         raise NotImplementedError
 
     def arrays(self, inputs):
-        return {name: inputs[place].detach().contiguous().numpy()
-                for name, place in self.places.items()}
+        return {name: inputs[holder].detach().contiguous().numpy()
+                for name, holder in self.holders.items()}
 
 
 class OnnxRuntime(OnnxEngine):

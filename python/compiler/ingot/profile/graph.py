@@ -17,24 +17,24 @@ class Bound(torch.nn.Module):
         self.count, self.given = len(inputs), graph.given
         self.names, self.sizes = {}, dict(graph.sizes)
         self.numbers = graph.numbers(inputs)
-        for place in graph.static:
-            self.names[place] = f"weight_{place}"
-            value = inputs[place]
+        for holder in graph.static:
+            self.names[holder] = f"weight_{holder}"
+            value = inputs[holder]
             if isinstance(value, torch.nn.Parameter):
-                setattr(self, self.names[place], torch.nn.Parameter(value.detach(), False))
+                setattr(self, self.names[holder], torch.nn.Parameter(value.detach(), False))
             else:
-                self.register_buffer(self.names[place], value)
+                self.register_buffer(self.names[holder], value)
 
     def forward(self, *tensors):
         args = [None] * self.count
-        for place, name in self.names.items():
-            args[place] = getattr(self, name)
-        for place, tensor in zip(self.given, tensors):
-            args[place] = tensor
-        for place, (which, axis) in self.sizes.items():
-            args[place] = tensors[which].shape[axis]
-        for place, number in self.numbers.items():
-            args[place] = number
+        for holder, name in self.names.items():
+            args[holder] = getattr(self, name)
+        for holder, tensor in zip(self.given, tensors):
+            args[holder] = tensor
+        for holder, (which, axis) in self.sizes.items():
+            args[holder] = tensors[which].shape[axis]
+        for holder, number in self.numbers.items():
+            args[holder] = number
         return self.graph_module(*args)
 
 
@@ -54,9 +54,9 @@ class Graph:
 
     def __init__(self, number, module):
         self.number, self.module = number, module
-        places = [n for n in module.graph.nodes if n.op == "placeholder"]
-        values = [n.meta.get("example_value") for n in places]
-        self.weights = {i for i, n in enumerate(places)
+        holders = [n for n in module.graph.nodes if n.op == "placeholder"]
+        values = [n.meta.get("example_value") for n in holders]
+        self.weights = {i for i, n in enumerate(holders)
                         if "_dynamo_static_input_type" in (n.meta.get("tensor_dict") or {})}
         self.values, self.changed = values, None
         self._arrange()
@@ -67,9 +67,9 @@ class Graph:
         self.given = [i for i, v in enumerate(self.values)
                       if isinstance(v, torch.Tensor) and i not in static]
         self.open_axes, axis_of = [], {}
-        for which, place in enumerate(self.given):
+        for which, holder in enumerate(self.given):
             symbols = {axis: _symbol_of(extent)
-                       for axis, extent in enumerate(self.values[place].shape)}
+                       for axis, extent in enumerate(self.values[holder].shape)}
             self.open_axes.append({a: str(s) for a, s in symbols.items() if s is not None})
             for axis, symbol in symbols.items():
                 axis_of.setdefault(symbol, (which, axis))

@@ -27,7 +27,7 @@ def _cell(text, kind=""):
 def _bar(profile, backend, longest):
     """The segments of a run, side by side."""
     parts = []
-    for place, segment in enumerate(profile.segments):
+    for index, segment in enumerate(profile.segments):
         is_local = segment.graph_id is None
         times = segment.times if is_local else segment.results[backend].times
         if times.mean_ms is None or (is_local and profile.compilation_occurred):
@@ -35,7 +35,7 @@ def _bar(profile, backend, longest):
         name = "Uncompiled" if is_local else f"Graph #{segment.graph_id}"
         color = "local" if is_local else f"graph{(segment.graph_id - 1) % 4}"
         parts.append(f'<div class="{color}" style="width:{100 * times.mean_ms / longest:.2f}%"'
-                     f' title="{place} {name}: {times.mean_ms:.3f} ms"></div>')
+                     f' title="{index} {name}: {times.mean_ms:.3f} ms"></div>')
     return f'<div class="bar">{"".join(parts)}</div>'
 
 
@@ -76,13 +76,13 @@ def _segments(profile, tolerance):
     rows = ["<tr><th>Segment</th><th class=name>Backend</th><th>Runs</th><th>Mean ms</th>"
             "<th>p50 ms</th><th>p95 ms</th><th>Failures</th><th>Difference from eager</th>"
             "<th>MB</th></tr>"]
-    for place, segment in enumerate(profile.segments):
+    for index, segment in enumerate(profile.segments):
         if segment.graph_id is None:
             if not profile.compilation_occurred:
-                rows.append(f"<tr class=graph>{_cell(f'{place} Uncompiled')}<td></td>"
+                rows.append(f"<tr class=graph>{_cell(f'{index} Uncompiled')}<td></td>"
                             f"{_times_cells(segment.times)}<td></td><td></td><td></td></tr>")
             continue
-        name = f"{place} Graph #{segment.graph_id}"
+        name = f"{index} Graph #{segment.graph_id}"
         for backend, result in segment.results.items():
             rows.append(f"<tr class=graph>{_cell(name)}{_cell(backend, 'name')}"
                         f"{_result_cells(result, tolerance)}</tr>")
@@ -93,8 +93,8 @@ def _segments(profile, tolerance):
 def page_of(report):
     parts = [f"<p>{html.escape(report.processor)}. Runs discarded because compilation "
              f"occurred: {report.discarded_runs}.</p>"]
-    for place, profile in enumerate(report.profiles, 1):
-        parts += [f"<h2>Profile {place}/{len(report.profiles)}: "
+    for index, profile in enumerate(report.profiles, 1):
+        parts += [f"<h2>Profile {index}/{len(report.profiles)}: "
                   f"{html.escape(profile.function)}, {profile.runs} runs</h2>",
                   _totals(profile), _segments(profile, report.tolerance)]
     for function, backend, graph, text in report.runtime_errors:

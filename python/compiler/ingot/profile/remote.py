@@ -244,10 +244,10 @@ class RemoteConnection(Connection):
         replies.append(self.stub.call("LoadModel", self.messages.LoadModelRequest(
             session_uuid=self.uuid, model_id=made.number, model_format=form,
             input_names=names, backends_to_skip_bitmask=mask), self.messages.LoadReply))
-        places = [int(n.rpartition("_")[2]) for n in names] if form == ONNX else \
+        positions = [int(n.rpartition("_")[2]) for n in names] if form == ONNX else \
             range(len(graph.given))
         for spec in specs:
-            made.maps[spec] = places
+            made.maps[spec] = positions
             which = self.specs.index(spec)
             for reply in replies:
                 result = reply.result_per_backend[which]

@@ -36,10 +36,10 @@ def read_prices(prices):
 def percentile(times, percent):
     """Between the two samples that are nearest to it."""
     ordered = sorted(times)
-    place = (len(ordered) - 1) * percent / 100
-    low = int(place)
+    position = (len(ordered) - 1) * percent / 100
+    low = int(position)
     high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+    return ordered[low] + (ordered[high] - ordered[low]) * (position - low)
 
 
 @dataclasses.dataclass
@@ -191,9 +191,9 @@ class Report:
         write(["function", "profile", "segment", "graph", "backend", "samples", "mean_ms",
                "p50_ms", "p95_ms", "failures", "max_difference", "memory_bytes",
                "cost_per_million"])
-        for place, profile in enumerate(self.profiles, 1):
+        for position, profile in enumerate(self.profiles, 1):
             for row in _csv_rows(profile):
-                write([profile.function, place, *row])
+                write([profile.function, position, *row])
         return out.getvalue()
 
     def to_html(self):
@@ -217,11 +217,11 @@ def _times_row(times):
 
 
 def _csv_rows(profile):
-    for place, segment in enumerate(profile.segments):
+    for position, segment in enumerate(profile.segments):
         if segment.graph_id is None:
-            yield [place, "", "uncompiled", *_times_row(segment.times), 0, "", "", ""]
+            yield [position, "", "uncompiled", *_times_row(segment.times), 0, "", "", ""]
         for backend, r in segment.results.items():
-            yield [place, segment.graph_id, backend, *_times_row(r.times), r.failures,
+            yield [position, segment.graph_id, backend, *_times_row(r.times), r.failures,
                    r.max_difference, r.memory_bytes, ""]
     for backend, total in profile.total_per_backend.items():
         failures = sum(sum(e.values()) for e in total.errors.values())

@@ -110,8 +110,8 @@ class LocalConnection(Connection):
             outcome.error = engine
             return outcome, None, None
         own = list(inputs)
-        for place in graph.changed or ():
-            own[place] = own[place].clone()
+        for holder in graph.changed or ():
+            own[holder] = own[holder].clone()
         try:
             run = engine.prepare(own)
             with torch_threads(engine.threads):

@@ -42,12 +42,12 @@ def _write_segments(profile, file, verbose):
     heads += ("p50 ms", "p95 ms") if verbose else ()
     heads += ("Failures",) + (("Difference", "MB") if verbose else ())
     rows = [heads, "="]
-    for place, segment in enumerate(profile.segments):
+    for index, segment in enumerate(profile.segments):
         if segment.graph_id is None:
             if not profile.compilation_occurred:
-                rows.append((str(place), "Uncompiled", *_times(segment.times, verbose)))
+                rows.append((str(index), "Uncompiled", *_times(segment.times, verbose)))
             continue
-        rows += ["", (str(place), f"Graph #{segment.graph_id}")]
+        rows += ["", (str(index), f"Graph #{segment.graph_id}")]
         rows += [_result_row(b, r, verbose) for b, r in segment.results.items()]
         rows.append("")
     write_table(rows + ["-"], "><" + ">" * (len(heads) - 2), file)
@@ -89,9 +89,9 @@ def write_report(report, file, verbose):
     if not report.profiles:
         print("No accelerated function was called.", file=file)
     has_several = len({p.function for p in report.profiles}) > 1
-    for place, profile in enumerate(report.profiles, 1):
+    for index, profile in enumerate(report.profiles, 1):
         name = f" {profile.function}" if has_several else ""
-        print(f"Profile {place}/{len(report.profiles)}{name}:", file=file)
+        print(f"Profile {index}/{len(report.profiles)}{name}:", file=file)
         _write_segments(profile, file, verbose)
         _write_totals(profile, file)
         _write_errors(profile, file)
