@@ -198,7 +198,7 @@ static void put_path(writing *w, ig_writer *to, const stored *s) {
     ig_put_char(to, 't');
 }
 
-static void put_place(ig_writer *w, const stored *s) {
+static void put_position(ig_writer *w, const stored *s) {
     begin_fields(w, metadata_module, "MetadataIndex");
     put_text(w, "fqn");
     put_text(w, s->name);
@@ -241,7 +241,7 @@ static ig_str make_metadata(writing *w) {
     put_text(&out, "storage_data");
     ig_put_bytes(&out, "}(", 2);
     for (size_t i = 0; i < w->count; i++) {
-        put_place(&out, &w->all[i]);
+        put_position(&out, &w->all[i]);
     }
     ig_put_char(&out, 'u');
     put_text(&out, "storage_meta");

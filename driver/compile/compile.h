@@ -22,7 +22,7 @@ typedef struct ig_lowered {
     ig_target_list targets;
     bool is_stopped; /* by options->stop_after */
     /* Called after each pass, where the caller sets it. */
-    void (*watch)(void *user, const char *pass, uint32_t number,
+    void (*watch)(void *user, const char *pass, uint32_t index,
                   const ig_module *module);
     void *watch_user;
 } ig_lowered;

@@ -355,18 +355,18 @@ static ig_file_part next_part(void *user) {
 
 /* The numbers after the file's name, "), and between them and it the hash of the bytes
  * there: a text names its file by content.  `text` begins after the name. */
-static size_t put_place(const joiner *j, const ig_file_map *weights, ig_str text,
-                        ig_writer *out) {
+static size_t put_span(const joiner *j, const ig_file_map *weights, ig_str text,
+                       ig_writer *out) {
     const char *close = memchr(text.data, ')', text.size);
     long long offset = -1, size = -1;
     char position[64] = "";
     size_t length = close ? (size_t)(close - text.data) : 0;
     snprintf(position, sizeof position, "%.*s", (int)(length < 63 ? length : 63),
              text.data);
-    bool is_place = sscanf(position, ", %lld, %lld", &offset, &size) == 2 &&
-                    offset >= 0 && size >= 0 && offset <= j->bytes &&
-                    size <= j->bytes - offset && (uint64_t)j->bytes <= weights->size;
-    if (!is_place) {
+    bool is_span = sscanf(position, ", %lld, %lld", &offset, &size) == 2 &&
+                   offset >= 0 && size >= 0 && offset <= j->bytes &&
+                   size <= j->bytes - offset && (uint64_t)j->bytes <= weights->size;
+    if (!is_span) {
         return 0;
     }
     uint64_t hash = ig_hash_bytes((const char *)weights->data + offset, (size_t)size,
@@ -391,7 +391,7 @@ static void put_text(const joiner *j, const ig_file_map *weights, ig_str text,
             ig_put_json_string(out, ig_str_of(slash ? slash + 1 : j->weights));
             left -= sizeof mark - 1;
             ig_str rest = { text.data + text.size - left, left };
-            left -= put_place(j, weights, rest, out);
+            left -= put_span(j, weights, rest, out);
         }
     }
 }

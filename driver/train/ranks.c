@@ -101,13 +101,13 @@ ig_status ig_train_divide(ig_training *t) {
 
 typedef struct sums {
     IG_VEC(ig_value *) values;
-    IG_VEC(ig_value **) places; /* where each goes, added up */
+    IG_VEC(ig_value **) targets; /* where each goes, added up */
     IG_VEC(bool) divides;
 } sums;
 
 static void add_term(ig_training *t, sums *s, ig_value **position, bool divides) {
     IG_PUSH(t->arena, &s->values, *position);
-    IG_PUSH(t->arena, &s->places, position);
+    IG_PUSH(t->arena, &s->targets, position);
     IG_PUSH(t->arena, &s->divides, divides);
 }
 
@@ -145,8 +145,8 @@ void ig_train_reduce(ig_training *t) {
     ig_op *all = ig_build_all_reduce_op(&t->e, &spec, attrs);
     for (uint32_t i = 0; all && i < count; i++) {
         ig_value *sum = ig_op_result(all, i);
-        *s.places.items[i] = s.divides.items[i] ? ig_expr_with(&t->e, IG_OP_mul, sum,
-                                                               1 / (double)world)
-                                                : sum;
+        *s.targets.items[i] = s.divides.items[i] ? ig_expr_with(&t->e, IG_OP_mul, sum,
+                                                                1 / (double)world)
+                                                 : sum;
     }
 }

@@ -31,7 +31,7 @@ struct ig_compile_options {
      * size), "header" (C functions over that symbol), "shared" (by the system's cc). */
     const char *emit;
     /* Dumps: called after each pass, or NULL. */
-    void (*after_pass)(void *user, const char *pass, unsigned number, const char *text);
+    void (*after_pass)(void *user, const char *pass, unsigned index, const char *text);
     void *after_pass_user;
     const char *stop_after; /* dumps: the pipeline ends after this pass, or NULL */
     /* For finding defects of Ingot, slow: kernels check each load and store, and

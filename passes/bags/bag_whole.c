@@ -139,8 +139,8 @@ static bool follow_slice(source *s) {
     }
     ig_dim at = ig_dim_add(s->j->module, first, s->at);
     bool is_all = false;
-    bool fits = ig_jagged_place(s->j, ids->attrs[IG_slice_starts].as.dims[0],
-                                ig_op_operand(ids, 0)->type->dims[0], &start) &&
+    bool fits = ig_jagged_position(s->j, ids->attrs[IG_slice_starts].as.dims[0],
+                                   ig_op_operand(ids, 0)->type->dims[0], &start) &&
                 ig_spans_add(s->j, &before,
                              (ig_jagged_span){ lengths, ig_dim_of(0), first }) &&
                 ig_spans_equal(s->j, &start, &before) &&

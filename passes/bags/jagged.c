@@ -350,8 +350,8 @@ void ig_jagged_open(ig_jagged *j, const ig_graph *graph, ig_arena *arena) {
     collect_binds(j, &graph->body);
 }
 
-bool ig_jagged_place(const ig_jagged *j, ig_dim at, ig_dim count,
-                     ig_jagged_spans *out) {
+bool ig_jagged_position(const ig_jagged *j, ig_dim at, ig_dim count,
+                        ig_jagged_spans *out) {
     *out = (ig_jagged_spans){ 0 };
     if (ig_dim_is(at, 0)) {
         return true;

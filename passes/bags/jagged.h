@@ -59,7 +59,8 @@ bool ig_spans_begin_with(const ig_jagged *j, const ig_jagged_spans *b,
                          const ig_jagged_spans *a);
 
 /* The sum that place `at` of a list of `count` elements is, when it is one. */
-bool ig_jagged_place(const ig_jagged *j, ig_dim at, ig_dim count, ig_jagged_spans *out);
+bool ig_jagged_position(const ig_jagged *j, ig_dim at, ig_dim count,
+                        ig_jagged_spans *out);
 /* The sum that the end of a slice from `at` on of `size` elements is. */
 bool ig_jagged_end(const ig_jagged *j, ig_dim at, ig_dim size, ig_dim count,
                    ig_jagged_spans *out);

@@ -40,7 +40,7 @@ static bool is_after(const ig_jagged *j, part a, part b, ig_dim count) {
         return true;
     }
     return ig_jagged_end(j, a.at, a.size, count, &ends) &&
-           ig_jagged_place(j, b.at, count, &begins) &&
+           ig_jagged_position(j, b.at, count, &begins) &&
            ig_spans_begin_with(j, &begins, &ends);
 }
 

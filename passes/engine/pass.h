@@ -69,7 +69,7 @@ ig_status ig_passes_run(ig_module *module, const ig_pass_options *options,
                         const char *pipeline);
 /* The same, calling `after` (may be NULL) when each pass is done: dumps, --after. */
 typedef struct ig_pass_observer {
-    void (*after)(void *user, const char *pass, uint32_t number,
+    void (*after)(void *user, const char *pass, uint32_t index,
                   const ig_module *module);
     void *user;
     const char *stop_after; /* or NULL */

@@ -27,7 +27,7 @@ static ig_value *number_of(const ig_bag_list *f, ig_dim dim) {
 }
 
 /* The part of x, of all ids, for the ids in the list. */
-static ig_value *of_place(const ig_bag_list *f, ig_value *x) {
+static ig_value *of_position(const ig_bag_list *f, ig_value *x) {
     return f->position ? ig_expr_gather(f->e, x, f->position, 0, IG_NEGATIVE_error) : x;
 }
 
@@ -39,7 +39,7 @@ static void read_ids(ig_bag_list *f) {
     ig_expr *e = f->e;
     ig_bag_attrs attrs = ig_bag_attrs_of(f->op);
     ig_value *raw = ig_expr_flatten(e, operand_of(f, f->at.ids));
-    raw = of_place(f, ig_expr_cast(e, raw, IG_DT_i64));
+    raw = of_position(f, ig_expr_cast(e, raw, IG_DT_i64));
     ig_value *rows = number_of(f, f->table->type->dims[0]);
     f->id = raw;
     if (attrs.negative == IG_NEGATIVE_wrap) {
@@ -332,7 +332,7 @@ ig_value *ig_bag_list_weights(const ig_bag_list *f) {
         return NULL;
     }
     ig_value *weights = ig_expr_flatten(f->e, operand_of(f, f->at.weights));
-    weights = of_place(f, weights);
+    weights = of_position(f, weights);
     return ig_expr_like(f->e, ig_expr_unsqueeze(f->e, weights, 1), result_of(f));
 }
 

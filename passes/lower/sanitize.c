@@ -405,7 +405,7 @@ static uint32_t count_carried(const ig_op *op) {
     return count;
 }
 
-static void put_place(const checker *c, const ig_value *buffer, ig_value **out) {
+static void put_area(const checker *c, const ig_value *buffer, ig_value **out) {
     const area *at = area_of(c, buffer);
     out[0] = at->from;
     out[1] = at->size;
@@ -431,7 +431,7 @@ static uint32_t widen_operands(const checker *c, const ig_op *op, uint32_t first
     for (uint32_t i = 0; i < op->operand_count; i++) {
         out[i] = op->operands[i].value;
         if (i >= first && out[i]->type->kind == IG_BUFFER) {
-            put_place(c, out[i], &out[count]);
+            put_area(c, out[i], &out[count]);
             count += AREA_PARTS;
         }
     }

@@ -167,9 +167,8 @@ static bool read_quads(ig_pass_run *run, const ig_op *op, quads *out) {
 
 /* ---- recipes ---- */
 
-static ig_value *numbers_of_columns(ig_expr *e, const quads *q,
-                                    const int32_t *numbers) {
-    return ig_expr_constant(e, "columns", IG_DT_i32, 1, &q->n, numbers);
+static ig_value *values_of_columns(ig_expr *e, const quads *q, const int32_t *values) {
+    return ig_expr_constant(e, "columns", IG_DT_i32, 1, &q->n, values);
 }
 
 /* `view` of the weights, made anew of `x`. */
@@ -201,7 +200,7 @@ static ig_value *centre_matrix(ig_expr *e, const quads *q, const int32_t *less) 
     x = q->view ? view_again(e, q->view, q->added, x) : x;
     x = ig_expr_cast(e, x, IG_DT_i32);
     x = q->is_transposed ? x : ig_expr_swap(e, x, 0, 1);
-    ig_value *columns = ig_expr_along(e, numbers_of_columns(e, q, less), 0, 2);
+    ig_value *columns = ig_expr_along(e, values_of_columns(e, q, less), 0, 2);
     return ig_build_sub(e, x, columns);
 }
 
@@ -223,14 +222,14 @@ static ig_value *build_panels(ig_expr *e, const quads *q) {
 /* The name of a recipe that depends on a weight and on numbers of its columns, which
  * are all one number as a rule; others are not shared. */
 static const char *name_recipe(ig_pass_run *run, const quads *q, const char *what,
-                               const int32_t *numbers) {
+                               const int32_t *values) {
     bool is_shared = q->source->code == IG_OP_weight && !q->view;
     for (int64_t i = 1; i < q->n; i++) {
-        is_shared &= numbers[i] == numbers[0];
+        is_shared &= values[i] == values[0];
     }
     return !is_shared ? NULL
                       : ig_arena_printf(run->scratch, "%s.%s%s.less%d", q->name, what,
-                                        q->is_transposed ? "" : ".t", (int)numbers[0]);
+                                        q->is_transposed ? "" : ".t", (int)values[0]);
 }
 
 /* The value of the recipe `name` (NULL: one of its own), made when it is new. */
@@ -479,7 +478,7 @@ static ig_value *sums_of_rows(ig_pass_run *run, ig_expr *e, const rows *a,
     ig_value *ones = take_recipe(run, e->builder, name, q, build_ones);
     factor w = { .panels = ones, .columns = 1 };
     ig_value *sums = multiply_rows(e, a, &w);
-    return ig_build_mul(e, sums, numbers_of_columns(e, q, left));
+    return ig_build_mul(e, sums, values_of_columns(e, q, left));
 }
 
 bool ig_pack_integer(ig_pass_run *run, ig_op *op) {

@@ -109,7 +109,7 @@ static void end_entry(frames *f) {
 /* ---- entries ---- */
 
 /* A number whose last byte is the first without the high bit. */
-static size_t skip_number(ig_str text, size_t at) {
+static size_t skip_digits(ig_str text, size_t at) {
     while (at < text.size && text.data[at] & 0x80) {
         at++;
     }
@@ -138,7 +138,7 @@ static bool put_cie(frames *f, ig_str cie) {
     size_t factors = is_known && cie.data[4] == 4 ? CIE_BYTES : CIE_BYTES - 2;
     size_t end = factors;
     for (int i = 0; i < 3; i++) { /* of code, of data, the return address's register */
-        end = skip_number(cie, end);
+        end = skip_digits(cie, end);
     }
     if (!is_known || end > cie.size) {
         return false;

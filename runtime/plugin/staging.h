@@ -30,13 +30,13 @@ struct ig_staging {
     void (*close)(ig_session *session);
     /* Each bind: ports on the host get their addresses on the device.
      * `is_new`: slots or params are no longer those of the last bind. */
-    ig_status (*place)(ig_session *session, bool is_new);
+    ig_status (*place_ports)(ig_session *session, bool is_new);
     /* All steps; and, when they are done and without errors, outputs to the host. */
     ig_status (*run)(ig_session *session);
     void (*finish)(ig_session *session);
     /* Before and after the function of host step `number`, whose buffers fetch sets. */
-    ig_status (*fetch)(ig_session *session, uint32_t number, ig_host_call *call);
-    ig_status (*store)(ig_session *session, uint32_t number, const ig_host_call *call);
+    ig_status (*fetch)(ig_session *session, uint32_t index, ig_host_call *call);
+    ig_status (*store)(ig_session *session, uint32_t index, const ig_host_call *call);
     /* Until it is called with NULL: runs wait for each launch, and tell how long the
      * device took for it. */
     ig_status (*profile)(ig_session *session, ig_staging_notify *notify, void *user);

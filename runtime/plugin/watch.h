@@ -9,7 +9,7 @@
 
 #include "ingot/runtime.h"
 
-typedef ig_status ig_step_fn(ig_session *session, uint32_t number);
+typedef ig_status ig_step_fn(ig_session *session, uint32_t index);
 
 /* Functions of the runtime that the library calls. */
 typedef struct ig_watched {

@@ -500,7 +500,7 @@ static ig_status bind_all(ig_session *session, const ig_view *inputs,
     }
     IG_TRY(bind_outputs(session, outputs, &moved));
     if (session->staging) {
-        IG_TRY(session->staging->place(session, is_new | moved));
+        IG_TRY(session->staging->place_ports(session, is_new | moved));
     }
     if (is_new) {
         ig_session_patch(session);

@@ -111,6 +111,16 @@ def headers_are_commented(files):
 
 NEVER = re.compile(r"(?:^|_)(?:most|least|behind|told|asks)(?:_|$)", re.I)
 LIBRARY_NAMES = {"most_common", "atleast_1d", "atleast_2d", "atleast_3d"}  # of Python's and numpy's
+# "place" says index, position, offset or slot badly.  It is the pass group that gives values
+# their buffers, a verb at the begin of a function's name, and "in place"; two public
+# structs, which say where a table is kept, have places.
+PLACE = re.compile(r"\b(?!\w*(?:in_place|pipeline_place)\b)(?:\w+_)?places?\b")
+PLACE_HOMES = re.compile(r"\big_(?:stored|trainer)_place\b|\btrainer_values\b")
+# "number" counts nothing: what is declared as an index, count or id is named so.
+NUMBER = re.compile(r"\b(?:u?int(?:8|16|32)_t|size_t|uintptr_t|unsigned)\b \**(?:const )?"
+                    r"(?:\w+, \**)*((?:\w+_)?numbers?)\b(?! ?\()")
+PYTHON_NUMBER = re.compile(r"\bfor number\b.* in (?:enumerate|range)\(")
+VALUES_OF_NUMBERS = {"short_number", "ig_number"}  # a value, and a type of values
 # A name that a line of a shell script or of CMake defines or uses.
 SHELL_NAME = re.compile(r"\$\{?(\w+)|\b(\w+)=|^ *(\w+)\(\)|^ *(?:function|macro|set)\((\w+)", re.M)
 
@@ -137,10 +147,26 @@ def list_names(name):
     return []
 
 
+def list_vague_names(name):
+    """Names that say "place" or "number" of an index, a position, a count or an id."""
+    if is_python(name):
+        tokens = [t.string for t in tokenize.generate_tokens(io.StringIO(read(name)).readline)]
+        return [b for a, b, c in zip([""] + tokens, tokens, tokens[1:])
+                if b in ("place", "places") and a != "." and c != "="] + [
+            "number" for _ in PYTHON_NUMBER.finditer(read(name))]
+    if suffix(name) not in (".c", ".h", ".cc", ".cpp", ".hpp"):
+        return []
+    text = blank_out(name)
+    is_home = name.startswith("passes/place/") or PLACE_HOMES.search(text)
+    return ([] if is_home else PLACE.findall(re.sub(r"\bTEST\(\w+\)|\bX\(\w+\)", "", text))) + [
+        match.group(1) for match in NUMBER.finditer(text)]
+
+
 def names_avoid_never_words(files):
-    """docs/glossary.md: max and min, after and next, given and needs."""
+    """docs/glossary.md: max and min, after and next, given and needs; index, position, id."""
     for name in files:
         words = {w for w in list_names(name) if NEVER.search(w)} - LIBRARY_NAMES
+        words |= set(list_vague_names(name)) - VALUES_OF_NUMBERS
         if words:
             find(name, 1, f"{min(words)} has a word that the glossary rules out")
 

@@ -88,10 +88,10 @@ class Strings(unittest.TestCase):
                 (["a", b"b\0c"], ValueError, "element [0, 1] holds a NUL"),
                 (["\ud800", "b"], ValueError, "element [0, 0] is no text of UTF-8")):
             x = array_of(items, 1, 2)
-            for call, place in ((self.turn, "args[0]: "), (lambda x: self.turn.run({"x": x}), "x: ")):
+            for call, label in ((self.turn, "args[0]: "), (lambda x: self.turn.run({"x": x}), "x: ")):
                 with self.assertRaises(error) as caught:
                     call(x)
-                self.assertTrue(str(caught.exception).startswith(place + words), caught.exception)
+                self.assertTrue(str(caught.exception).startswith(label + words), caught.exception)
         with self.assertRaisesRegex(ValueError, "NUL"):
             self.turn(np.array([["a\0b"]]))
         with self.assertRaisesRegex(ValueError, "NUL"):
@@ -142,12 +142,12 @@ class Strings(unittest.TestCase):
         for given in (x, x.tolist(), ingot.onnxruntime.OrtValue.ortvalue_from_numpy(x)):
             self.check(session.run(None, {"x": given})[0], x.T)
         binding = session.io_binding()
-        place = ingot.onnxruntime.OrtValue.ortvalue_from_shape_and_type((3, 2), object)
-        self.assertEqual(place.data_type(), "tensor(string)")
+        memory = ingot.onnxruntime.OrtValue.ortvalue_from_shape_and_type((3, 2), object)
+        self.assertEqual(memory.data_type(), "tensor(string)")
         binding.bind_cpu_input("x", x)
-        binding.bind_ortvalue_output("y", place)
+        binding.bind_ortvalue_output("y", memory)
         session.run_with_iobinding(binding)
-        self.check(place.numpy(), x.T)
+        self.check(memory.numpy(), x.T)
         self.check(ingot.Session(models.copy_of("str")).run(["y"], {"x": x})[0], x.T)
 
     def test_verified_and_interpreted(self):

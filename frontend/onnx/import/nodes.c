@@ -231,7 +231,7 @@ static ig_status import_node(ig_onnx_node *node) {
     }
     IG_TRY(check_references(node));
     IG_TRY(check_inputs(node));
-    ig_expr_note(&e, ig_onnx_moves_texts(node) ? ig_onnx_import_texts_by_place(node)
+    ig_expr_note(&e, ig_onnx_moves_texts(node) ? ig_onnx_import_texts_by_position(node)
                                                : node->row->import(node));
     IG_TRY(e.status);
     return check_outputs(node);

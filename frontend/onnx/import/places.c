@@ -95,7 +95,7 @@ static ig_value *pool_inputs(ig_onnx_node *node) {
     return ig_expr_concat(e, 0, parts, count);
 }
 
-ig_status ig_onnx_import_texts_by_place(ig_onnx_node *node) {
+ig_status ig_onnx_import_texts_by_position(ig_onnx_node *node) {
     ig_expr *e = node->e;
     bool reduces = ig_onnx_row_has_attr(node->row, "reduction");
     ig_str reduction = reduces ? ig_onnx_attr_str(node, "reduction", "none")

@@ -8,6 +8,6 @@
 /* Has the node strings among the inputs whose elements it moves? */
 bool ig_onnx_moves_texts(const ig_onnx_node *node);
 /* The row's import function over the places of such strings, and their choice. */
-ig_status ig_onnx_import_texts_by_place(ig_onnx_node *node);
+ig_status ig_onnx_import_texts_by_position(ig_onnx_node *node);
 
 #endif

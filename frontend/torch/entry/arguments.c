@@ -302,9 +302,9 @@ static const char *given_tree(const ig_ts_entry *entry, const char *name,
     const ig_torchscript_options *options = entry->options;
     for (size_t i = 0; options && i < options->argument_count; i++) {
         int64_t at;
-        bool is_place = ig_str_to_i64(ig_str_of(options->arguments[i].name), &at) &&
-                        at == (int64_t)position;
-        if (is_place || strcmp(options->arguments[i].name, name) == 0) {
+        bool is_position = ig_str_to_i64(ig_str_of(options->arguments[i].name), &at) &&
+                           at == (int64_t)position;
+        if (is_position || strcmp(options->arguments[i].name, name) == 0) {
             return options->arguments[i].tree;
         }
     }

@@ -67,7 +67,7 @@ typedef struct piece {
     int64_t in, out, from, to, length;
 } piece;
 
-static int by_place(const void *a, const void *b) {
+static int by_position(const void *a, const void *b) {
     const piece *x = a, *y = b;
     if (x->out != y->out) {
         return x->out < y->out ? -1 : 1;
@@ -82,7 +82,7 @@ static ig_status give_pieces(ig_ts_call *call, ig_value **inputs, uint32_t input
     ig_value **results = IG_NEW_ARRAY(arena, ig_value *, (size_t)outputs + 1);
     ig_value **parts = IG_NEW_ARRAY(arena, ig_value *, (size_t)count + 1);
     uint32_t at = 0;
-    qsort(pieces, count, sizeof *pieces, by_place);
+    qsort(pieces, count, sizeof *pieces, by_position);
     for (uint32_t out = 0; out < outputs; out++) {
         uint32_t some = 0;
         for (; at < count && pieces[at].out == out; at++) {
@@ -110,7 +110,7 @@ static ig_status give_pieces(ig_ts_call *call, ig_value **inputs, uint32_t input
 ig_status ig_ts_op_fb_permute_multi(ig_ts_call *call) {
     enum { INPUTS, PERMUTES, LENGTHS = 4, REVERSE, ROW = 6 };
     ig_value **inputs;
-    uint32_t input_count, numbers, outputs;
+    uint32_t input_count, length_count, outputs;
     const int64_t *lengths;
     bool is_reverse = false;
     if (call->row->variant == 1) {
@@ -121,14 +121,14 @@ ig_status ig_ts_op_fb_permute_multi(ig_ts_call *call) {
     }
     IG_TRY(ig_ts_tensors(call, INPUTS, &inputs, &input_count));
     IG_TRY(ig_ts_ints(call, LENGTHS, 0, &lengths, &outputs));
-    const int64_t *rows = ig_fb_known(call, PERMUTES, "permutes", &numbers);
+    const int64_t *rows = ig_fb_known(call, PERMUTES, "permutes", &length_count);
     IG_TRY(call->e->status);
-    piece *pieces = IG_NEW_ARRAY(call->arena, piece, numbers / ROW + 1);
-    for (uint32_t i = 0; i < numbers / ROW; i++) {
+    piece *pieces = IG_NEW_ARRAY(call->arena, piece, length_count / ROW + 1);
+    for (uint32_t i = 0; i < length_count / ROW; i++) {
         const int64_t *row = rows + (size_t)i * ROW;
         pieces[i] = (piece){ row[0], row[1], row[2], row[3], row[4] };
     }
-    return give_pieces(call, inputs, input_count, pieces, numbers / ROW, outputs);
+    return give_pieces(call, inputs, input_count, pieces, length_count / ROW, outputs);
 }
 
 /* ---- groups of keys ---- */
@@ -183,7 +183,7 @@ static ig_status read_group(regroup *r, uint32_t index) {
     return IG_OK;
 }
 
-/* Known numbers of columns, which all together 32 bits can count. */
+/* Known counts of columns, which all together 32 bits can count. */
 static ig_status check_lengths(const regroup *r) {
     int64_t sum = 0;
     for (size_t i = 0; i < r->lengths->count; i++) {

@@ -124,18 +124,18 @@ ig_value *ig_fb_look_up_pairs(ig_ts_call *call, ig_value *given, ig_value *offse
 }
 
 ig_status ig_ts_op_fb_pruned_hashmap(ig_ts_call *call) {
-    uint32_t numbers, edge_count;
+    uint32_t slot_count, edge_count;
     ig_value *ids = ig_aten_tensor(call, 0), *offsets = ig_aten_tensor(call, 1);
-    const int64_t *slots = ig_fb_known(call, 2, "the hash table", &numbers);
+    const int64_t *slots = ig_fb_known(call, 2, "the hash table", &slot_count);
     const int64_t *edges = ig_fb_known(call, 3, "the hash table's offsets",
                                        &edge_count);
     IG_TRY(call->e->status);
-    if (edge_count < 2 || edges[0] < 0 || edges[edge_count - 1] > numbers / 2) {
+    if (edge_count < 2 || edges[0] < 0 || edges[edge_count - 1] > slot_count / 2) {
         return ig_ts_fail(
             call, IG_INVALID,
             "the hash table's offsets run from %lld to %lld, expected 0 to %u",
             (long long)(edge_count ? edges[0] : -1),
-            (long long)(edge_count ? edges[edge_count - 1] : -1), numbers / 2);
+            (long long)(edge_count ? edges[edge_count - 1] : -1), slot_count / 2);
     }
     for (uint32_t t = 0; t + 1 < edge_count; t++) {
         if (edges[t] > edges[t + 1]) {

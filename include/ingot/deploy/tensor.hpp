@@ -23,8 +23,11 @@ namespace c10 {
 
 class Error : public std::runtime_error {
   public:
-    explicit Error(const std::string &text) : std::runtime_error(text), text_(text) {}
-    const std::string &msg() const { return text_; }
+    explicit Error(const std::string &text) : std::runtime_error(text), text_(text) {
+    }
+    const std::string &msg() const {
+        return text_;
+    }
 
   private:
     std::string text_;
@@ -34,25 +37,42 @@ class Error : public std::runtime_error {
 template <typename T> class ArrayRef {
   public:
     ArrayRef() = default;
-    ArrayRef(const T *data, std::size_t size) : data_(data), size_(size) {}
-    ArrayRef(const std::vector<T> &items) : data_(items.data()), size_(items.size()) {}
+    ArrayRef(const T *data, std::size_t size) : data_(data), size_(size) {
+    }
+    ArrayRef(const std::vector<T> &items) : data_(items.data()), size_(items.size()) {
+    }
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Winit-list-lifetime"
 #endif
     // Of a call's argument, which lives as long as the call.
     ArrayRef(const std::initializer_list<T> &items)
-        : data_(items.begin()), size_(items.size()) {}
+        : data_(items.begin()), size_(items.size()) {
+    }
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic pop
 #endif
-    const T *data() const { return data_; }
-    const T *begin() const { return data_; }
-    const T *end() const { return data_ + size_; }
-    std::size_t size() const { return size_; }
-    bool empty() const { return size_ == 0; }
-    const T &operator[](std::size_t at) const { return data_[at]; }
-    std::vector<T> vec() const { return std::vector<T>(begin(), end()); }
+    const T *data() const {
+        return data_;
+    }
+    const T *begin() const {
+        return data_;
+    }
+    const T *end() const {
+        return data_ + size_;
+    }
+    std::size_t size() const {
+        return size_;
+    }
+    bool empty() const {
+        return size_ == 0;
+    }
+    const T &operator[](std::size_t at) const {
+        return data_[at];
+    }
+    std::vector<T> vec() const {
+        return std::vector<T>(begin(), end());
+    }
 
   private:
     const T *data_ = nullptr;
@@ -163,12 +183,24 @@ class Tensor {
         }
     }
 
-    bool defined() const { return data_ || owner_; }
-    std::int64_t dim() const { return static_cast<std::int64_t>(sizes_.size()); }
-    IntArrayRef sizes() const { return sizes_; }
-    IntArrayRef strides() const { return strides_; }
-    std::int64_t size(std::int64_t dim) const { return sizes_[wrap(dim)]; }
-    ScalarType scalar_type() const { return type_; }
+    bool defined() const {
+        return data_ || owner_;
+    }
+    std::int64_t dim() const {
+        return static_cast<std::int64_t>(sizes_.size());
+    }
+    IntArrayRef sizes() const {
+        return sizes_;
+    }
+    IntArrayRef strides() const {
+        return strides_;
+    }
+    std::int64_t size(std::int64_t dim) const {
+        return sizes_[wrap(dim)];
+    }
+    ScalarType scalar_type() const {
+        return type_;
+    }
     std::string toString() const {
         return std::string("CPU") + c10::toString(type_) + "Type";
     }
@@ -189,7 +221,9 @@ class Tensor {
         return true;
     }
 
-    void *data_ptr() const { return data_; }
+    void *data_ptr() const {
+        return data_;
+    }
     template <typename T> T *data_ptr() const {
         if (c10::ScalarTypeOf<T>::value != type_) {
             throw c10::Error("data_ptr: the tensor is a " + toString());
@@ -225,15 +259,21 @@ class Tensor {
             throw c10::Error("select: there is no element " + std::to_string(index));
         }
         Tensor view = *this;
-        auto place = static_cast<std::ptrdiff_t>(d);
+        auto position = static_cast<std::ptrdiff_t>(d);
         view.data_ += at * strides_[d] * c10::elementSize(type_);
-        view.sizes_.erase(view.sizes_.begin() + place);
-        view.strides_.erase(view.strides_.begin() + place);
+        view.sizes_.erase(view.sizes_.begin() + position);
+        view.strides_.erase(view.strides_.begin() + position);
         return view;
     }
-    Tensor operator[](std::int64_t index) const { return select(0, index); }
-    Tensor alias() const { return *this; }
-    Tensor detach() const { return *this; }
+    Tensor operator[](std::int64_t index) const {
+        return select(0, index);
+    }
+    Tensor alias() const {
+        return *this;
+    }
+    Tensor detach() const {
+        return *this;
+    }
 
     Tensor clone() const {
         auto bytes = static_cast<std::size_t>(numel() * c10::elementSize(type_));
@@ -242,7 +282,9 @@ class Tensor {
         copy(data_, 0, to);
         return Tensor(memory, memory.get(), type_, sizes_);
     }
-    Tensor contiguous() const { return is_contiguous() ? *this : clone(); }
+    Tensor contiguous() const {
+        return is_contiguous() ? *this : clone();
+    }
     // The same type, sizes and bits: 0 is not -0, a NaN is itself.
     bool same_bits(const Tensor &other) const {
         Tensor a = contiguous(), b = other.contiguous();

@@ -260,7 +260,7 @@ static gemm_window *make_window(const conv_panels *c, const ig_type *out, ig_dim
 
 /* The space of the epilogue: rows are one axis where all that it reads goes through
  * them as one, x too where it is added to its own convolution. */
-static const ig_type *merge_places(const conv_panels *c, const ig_type *out) {
+static const ig_type *merge_positions(const conv_panels *c, const ig_type *out) {
     return ig_lower_merge_dims(c->lower, out, 0, c->last,
                                ig_lower_only_of(c->lower, c->op));
 }
@@ -333,7 +333,7 @@ ig_status ig_lower_cpu_conv_panels(ig_lower *lower) {
     run = ig_dim_exact_div(module, run, unit);
     g.window = has_windows ? make_window(&c, out, run, run_axes) : NULL;
     g.a = make_rows(&c, dims[0], has_windows ? channels : depth);
-    g.space = merge_places(&c, out);
+    g.space = merge_positions(&c, out);
     lower->name = ig_lower_name(lower, g.is_quads ? "conv_i8" : "conv");
     gemm_spread_rows(&g);
     return gemm_lower(&g);

@@ -95,19 +95,19 @@ bool is_text_format(const char *format) {
     return is_object || strcmp(at, "w") == 0 || strcmp(at, "s") == 0;
 }
 
-/* Where element `index`, row-major, lies; *out_place: "[1, 2]" of it. */
-static const char *find_element(const borrowed *b, int64_t index, int64_t *out_place) {
+/* Where element `index`, row-major, lies; *out_index: "[1, 2]" of it. */
+static const char *find_element(const borrowed *b, int64_t index, int64_t *out_index) {
     const char *at = b->view.data;
     for (uint32_t axis = b->view.rank; axis-- > 0;) {
-        out_place[axis] = index % b->view.dims[axis];
+        out_index[axis] = index % b->view.dims[axis];
         index /= b->view.dims[axis];
-        at += out_place[axis] * b->strides[axis];
+        at += out_index[axis] * b->strides[axis];
     }
     return at;
 }
 
-/* The exception's words behind the place of its element. */
-static void name_element(const int64_t *place, uint32_t rank) {
+/* The exception's words behind the position of its element. */
+static void name_element(const int64_t *position, uint32_t rank) {
     PyObject *kind, *value, *trace;
     if (!PyErr_ExceptionMatches(PyExc_TypeError) &&
         !PyErr_ExceptionMatches(PyExc_ValueError)) {
@@ -120,7 +120,7 @@ static void name_element(const int64_t *place, uint32_t rank) {
                                  : PyObject_Str(value);
     PyObject *where = PyList_New(0);
     for (uint32_t i = 0; where && i < rank; i++) {
-        PyObject *number = PyLong_FromLongLong(place[i]);
+        PyObject *number = PyLong_FromLongLong(position[i]);
         if (!number || PyList_Append(where, number) < 0) {
             Py_CLEAR(where);
         }
@@ -158,13 +158,13 @@ static int append_bytes(text_block *block, PyObject *bytes) {
 
 static int append_elements(text_block *block, const borrowed *b, int64_t count,
                            const char *format) {
-    int64_t place[IG_MAX_RANK];
+    int64_t position[IG_MAX_RANK];
     for (int64_t i = 0; i < count; i++) {
-        const char *at = find_element(b, i, place);
+        const char *at = find_element(b, i, position);
         memcpy(block->memory + (size_t)i * sizeof block->used, &block->used,
                sizeof block->used); /* becomes the pointer when all lie still */
         if (append_bytes(block, bytes_of_element(at, b->unit, format)) < 0) {
-            name_element(place, b->view.rank);
+            name_element(position, b->view.rank);
             return -1;
         }
     }

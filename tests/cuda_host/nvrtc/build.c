@@ -19,7 +19,7 @@ static const char flags[] =
     "-include " INGOT_SOURCE_DIR "/tests/cuda_host/shim/shim.h";
 
 /* Stands in the library where the name of its architecture goes. */
-static const char place[SHIM_ARCHITECTURE_SIZE] = "architecture-of-this-library";
+static const char label[SHIM_ARCHITECTURE_SIZE] = "architecture-of-this-library";
 
 /* ---- kernels of a text ---- */
 
@@ -102,7 +102,7 @@ static bool write_unit(const char *path, const char *source) {
     if (!file) {
         return false;
     }
-    fprintf(file, "SHIM_EXPORT const char shim_architecture[] = \"%s\";\n", place);
+    fprintf(file, "SHIM_EXPORT const char shim_architecture[] = \"%s\";\n", label);
     fprintf(file, "#line 1 \"ingot.cu\"\n%s\n", source);
     build_list_kernels(source, put_kernel, file);
     return fclose(file) == 0;
@@ -183,10 +183,10 @@ static build run_compiler(const char *folder, const char *source) {
 }
 
 static void set_architecture(build *made, const char *name) {
-    char *at = made->bytes ? memmem(made->bytes, made->size, place, sizeof place)
+    char *at = made->bytes ? memmem(made->bytes, made->size, label, sizeof label)
                            : NULL;
     if (at) {
-        snprintf(at, sizeof place, "%s", name);
+        snprintf(at, sizeof label, "%s", name);
     }
 }
 

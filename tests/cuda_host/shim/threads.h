@@ -62,12 +62,12 @@ static inline uint64_t shim_random(uint64_t bound) {
     return (shim_random_state >> 33) % bound;
 }
 
-static inline unsigned shim_number() {
+static inline unsigned shim_index() {
     return (unsigned)(shim_self - shim_threads);
 }
 
 static inline unsigned shim_lane() {
-    return shim_number() % SHIM_LANES;
+    return shim_index() % SHIM_LANES;
 }
 
 /* ---- giving way ---- */
@@ -91,7 +91,7 @@ static void shim_make_ready(unsigned index) {
 
 /* The last lane of the mask that comes lets all go on. */
 static void shim_wait_warp(unsigned mask) {
-    unsigned first = shim_number() / SHIM_LANES * SHIM_LANES;
+    unsigned first = shim_index() / SHIM_LANES * SHIM_LANES;
     bool is_last = true;
     for (unsigned lane = 0; lane < SHIM_LANES; lane++) {
         const shim_thread *other = &shim_threads[first + lane];
@@ -114,7 +114,7 @@ static void shim_wait_warp(unsigned mask) {
 /* What each lane of the mask has told.  It stays until the next exchange but one. */
 static const unsigned long long *shim_exchange(unsigned mask, unsigned long long bits) {
     unsigned long long *given =
-        shim_given[shim_number() / SHIM_LANES][shim_self->turn++ & 1];
+        shim_given[shim_index() / SHIM_LANES][shim_self->turn++ & 1];
     given[shim_lane()] = bits;
     shim_wait_warp(mask);
     return given;

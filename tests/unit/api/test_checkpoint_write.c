@@ -9,13 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-typedef struct workplace {
+typedef struct workspace {
     char folder[64], path[96];
     ig_context *context;
-} workplace;
+} workspace;
 
-static workplace workplace_open(void) {
-    workplace p = { .folder = "/tmp/ingot-checkpoint-XXXXXX" };
+static workspace workspace_open(void) {
+    workspace p = { .folder = "/tmp/ingot-checkpoint-XXXXXX" };
     ig_context_options options = { .size = sizeof options, .cache_folder = "" };
     CHECK(mkdtemp(p.folder) != NULL);
     snprintf(p.path, sizeof p.path, "%s/a/one", p.folder);
@@ -23,7 +23,7 @@ static workplace workplace_open(void) {
     return p;
 }
 
-static void workplace_close(workplace *p) {
+static void workspace_close(workspace *p) {
     char command[128];
     snprintf(command, sizeof command, "rm -r %s", p->folder);
     CHECK_INT(system(command), 0);
@@ -56,7 +56,7 @@ TEST(every_bit_comes_back) {
     static const char *const dtypes[] = { "i8",  "i16",  "i32", "i64", "u8",
                                           "f16", "bf16", "f32", "f64", "bool" };
     enum { COUNT = IG_COUNT_OF(dtypes) };
-    workplace p = workplace_open();
+    workspace p = workspace_open();
     int64_t dims[2] = { 2, 2 };
     char bytes[COUNT][32];
     ig_argument values[COUNT];
@@ -90,11 +90,11 @@ TEST(every_bit_comes_back) {
         check_same(ig_arguments_at(got, i), &values[i]);
     }
     ig_arguments_close(got);
-    workplace_close(&p);
+    workspace_close(&p);
 }
 
 TEST(scalars_and_tensors_of_nothing_come_back) {
-    workplace p = workplace_open();
+    workspace p = workspace_open();
     int64_t step = INT64_MIN, empty[3] = { 4, 0, 3 };
     double number = -0.0;
     const ig_argument values[] = {
@@ -112,20 +112,20 @@ TEST(scalars_and_tensors_of_nothing_come_back) {
     }
     CHECK_TEXT(ig_arguments_name(got, 1), "a.b.c");
     ig_arguments_close(got);
-    workplace_close(&p);
+    workspace_close(&p);
 }
 
 TEST(no_tensor_at_all_is_a_checkpoint) {
-    workplace p = workplace_open();
+    workspace p = workspace_open();
     ig_arguments *got = NULL;
     CHECK_OK(ig_checkpoint_write(p.context, p.path, NULL, NULL, 0));
     CHECK_OK(ig_checkpoint_open(p.context, p.path, &got));
     CHECK_INT(ig_arguments_count(got), 0);
     ig_arguments_close(got);
-    workplace_close(&p);
+    workspace_close(&p);
 }
 
-static void check_refused(const workplace *p, const ig_argument *value,
+static void check_refused(const workspace *p, const ig_argument *value,
                           ig_status status, const char *words) {
     static const char *const names[] = { "x" };
     CHECK_STATUS(ig_checkpoint_write(p->context, p->path, value, names, 1), status);
@@ -134,7 +134,7 @@ static void check_refused(const workplace *p, const ig_argument *value,
 }
 
 TEST(what_cannot_be_written_leaves_nothing) {
-    workplace p = workplace_open();
+    workspace p = workspace_open();
     char parent[96];
     static char bytes[1 << 16];
     int64_t dims[1] = { sizeof bytes };
@@ -154,11 +154,11 @@ TEST(what_cannot_be_written_leaves_nothing) {
     CHECK_INT(setrlimit(RLIMIT_FSIZE, &room), 0);
     check_refused(&p, &plain, IG_IO, "cannot write");
     CHECK_INT(count_entries(parent), 0);
-    workplace_close(&p);
+    workspace_close(&p);
 }
 
 TEST(a_folder_that_is_there_stays) {
-    workplace p = workplace_open();
+    workspace p = workspace_open();
     float number = 1;
     const ig_argument value = { .dtype = "f32", .data = &number, .size = 4 };
     static const char *const names[] = { "x" };
@@ -169,11 +169,11 @@ TEST(a_folder_that_is_there_stays) {
     CHECK_OK(ig_checkpoint_open(p.context, p.path, &got));
     CHECK(ig_argument_number(ig_arguments_at(got, 0), 0) == 1);
     ig_arguments_close(got);
-    workplace_close(&p);
+    workspace_close(&p);
 }
 
 TEST(what_dead_writers_left_is_removed) {
-    workplace p = workplace_open();
+    workspace p = workspace_open();
     char parent[96], left[128], file[160];
     float number = 1;
     const ig_argument value = { .dtype = "f32", .data = &number, .size = 4 };
@@ -186,7 +186,7 @@ TEST(what_dead_writers_left_is_removed) {
     fclose(fopen(file, "w"));
     CHECK_OK(ig_checkpoint_write(p.context, p.path, &value, names, 1));
     CHECK_INT(count_entries(parent), 1);
-    workplace_close(&p);
+    workspace_close(&p);
 }
 
 UNIT_SUITE(checkpoint_write, every_bit_comes_back,

@@ -237,7 +237,7 @@ static ig_status run_chain(opened *o, int64_t rows, float *out_first) {
 /* A graph is of the shape that it was captured for, also when another one has that
  * shape's place.  The result's size does not tell them apart, and of rows behind a grid
  * the last shape's are summed. */
-TEST(shapes_lose_their_places) {
+TEST(shapes_lose_their_slots) {
     enum { SHAPES = 11, ROWS = 256 };
     static const char model[] = "module @m {\n"
                                 "  graph @main(%x: f32[B, 4]) -> (f32[4] \"y\") {\n"
@@ -586,7 +586,7 @@ TEST(sizes_that_a_run_finds) {
 END_TEST
 
 UNIT_SUITE(compiled_gpu, a_dlrm_in_steady_state,
-           shapes_alternate_and_reports_name_the_element, shapes_lose_their_places,
+           shapes_alternate_and_reports_name_the_element, shapes_lose_their_slots,
            every_call_of_the_driver_fails_once, memory_of_the_gpu,
            streams_of_the_caller, the_oldest_stream_is_not_captured,
            a_card_that_is_too_small, state_stays_on_the_gpu, sizes_that_a_run_finds)

@@ -75,8 +75,8 @@ TEST(running_extremes_of_lines) {
                                          "axis = 1, op = logsumexp, reverse" };
     check_forms("cumulate", "f32", "f32[3, B, W]", forms, 1, true);
     check_forms("cumulate", "f32", "f32[3, B, W]", forms + 1, 3, false);
-    static const char *const places[] = { "axis = 1, op = max", "axis = 0, op = min" };
-    check_forms("cumulate_index", "f32", "i64[3, B, W]", places, 2, true);
+    static const char *const cases[] = { "axis = 1, op = max", "axis = 0, op = min" };
+    check_forms("cumulate_index", "f32", "i64[3, B, W]", cases, 2, true);
 }
 
 /* ---- reductions by several accumulators, of axes that walk as one ---- */

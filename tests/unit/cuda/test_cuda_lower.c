@@ -108,7 +108,7 @@ TEST(elementwise_on_other_dtypes) {
 }
 END_TEST
 
-TEST(copies_of_strided_places) {
+TEST(copies_of_strided_windows) {
     int64_t extents[] = { 5 };
     check(
         "module @t {\n"
@@ -290,7 +290,7 @@ END_TEST
 UNIT_SUITE(cuda_lower, gemm_of_odd_rows, gemm_of_odd_columns, gemm_of_odd_depths,
            gemm_of_several_tiles, gemm_with_a_long_epilogue, dot_of_odd_sizes,
            dot_of_batches_and_dtypes, elementwise_with_broadcast,
-           elementwise_on_other_dtypes, copies_of_strided_places,
+           elementwise_on_other_dtypes, copies_of_strided_windows,
            gathers_and_reductions, softmax_and_norm, lines_of_every_length,
            lines_of_unknown_length, pads_and_running_sums, bags_of_every_dim,
            no_bags_one_bag_empty_bags, means_maxima_and_padding, tables_of_every_format,

@@ -303,12 +303,13 @@ TEST(ids_are_grouped_by_row) {
 }
 
 /* 2^24 + 1 is no f32: gradients are added one after the other. */
-#define UPDATE(rows, places, operands, flags)                                        \
+#define UPDATE(rows, positions, operands, flags)                                     \
     "%w = const {value = f32[3, 2] [1, 2, 3, 4, 5, 6]}\n"                            \
     "%s = const {value = f32[3, 1] [10, 20, 30]}\n"                                  \
     "%d = const {value = f32[3, 2] [16777216, 1, 1, 2, 1, -0.5]}\n"                  \
     "%b = const {value = i64[3] [0, 1, 2]}\n%f = const {value = f32[3] [1, 2, 3]}\n" \
-    "%r = const {value = i64[3] " rows "}\n%p = const {value = i64[3] " places "}\n" \
+    "%r = const {value = i64[3] " rows "}\n%p = const {value = i64[3] " positions    \
+    "}\n"                                                                            \
     "%k = const {value = f32[] 100}\n"                                               \
     "%0, %1 = bag_update %w, %s, %r, %p, %d" operands                                \
     ", %k {tables = 1, states = 1" flags                                             \

@@ -164,7 +164,7 @@ TEST(arguments_have_names) {
 }
 
 /* Each in place of the dict's contents. */
-TEST(errors_name_the_place) {
+TEST(errors_name_the_argument) {
     static const struct {
         ig_tree_kind kind; /* of the value with the key "ids" */
         int32_t dtype;
@@ -751,7 +751,7 @@ TEST(damaged_trees_are_refused) {
 }
 
 UNIT_SUITE(runtime_tree, leaves_become_inputs_in_the_order_of_the_tree,
-           arguments_have_names, errors_name_the_place, the_first_error_stays,
+           arguments_have_names, errors_name_the_argument, the_first_error_stays,
            dicts_know_their_keys, arguments_are_complete, known_values_must_be_equal,
            numbers_become_inputs_of_rank_0, lists_have_the_length_of_the_tree,
            named_tuples_take_fields_by_name_or_in_order, features_are_taken_apart,

@@ -405,18 +405,18 @@ TEST(ranks_share_a_table_and_move_their_own_rows) {
         }
         CHECK_INT(memcmp(rows[0], rows[1], sizeof rows[0]), 0);
         for (int i = 0; i < 2; i++) {
-            int64_t rank = rows[0][i] / HALF, place = rows[0][i] % HALF;
+            int64_t rank = rows[0][i] / HALF, position = rows[0][i] % HALF;
             bool is_known = step > IDS || (i == 1 && step > 1);
             size_t filled = 0;
             const ig_id_row *fresh = ig_dynamic_filled(tables[rank], &filled);
             if (is_known) {
-                CHECK_INT(weights[rank][place], -ids[i]);
-                CHECK_INT(moments[rank][place], 2 * ids[i]);
+                CHECK_INT(weights[rank][position], -ids[i]);
+                CHECK_INT(moments[rank][position], 2 * ids[i]);
                 CHECK_INT(filled > 0 && fresh[0].id == ids[i], 0);
             } else {
                 CHECK(filled > 0);
-                weights[rank][place] = -ids[i];
-                moments[rank][place] = (int32_t)(2 * ids[i]);
+                weights[rank][position] = -ids[i];
+                moments[rank][position] = (int32_t)(2 * ids[i]);
             }
         }
         for (int r = 0; r < RANKS; r++) {

@@ -171,7 +171,7 @@ END_TEST
 
 /* ---- messages ---- */
 
-TEST(defects_are_given_with_their_place) {
+TEST(defects_are_given_with_their_line) {
     static const struct {
         const char *text, *why;
         ig_status status;
@@ -457,6 +457,6 @@ END_TEST
 
 UNIT_SUITE(dialect, the_printers_own_source_prints_the_same,
            ordinary_python_prints_its_sense, literals_are_exact,
-           defects_are_given_with_their_place, depth_is_bounded,
+           defects_are_given_with_their_line, depth_is_bounded,
            classes_are_found_by_name, classes_take_part_in_subtyping,
            bad_classes_are_given, code_of_archives_prints_the_same)

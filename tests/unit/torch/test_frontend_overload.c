@@ -361,7 +361,7 @@ TEST(conversions_are_given) {
 }
 END_TEST
 
-TEST(arguments_find_their_places) {
+TEST(arguments_find_their_slots) {
     overload_case c;
     call_text call;
     ig_overload_match match;
@@ -447,5 +447,5 @@ UNIT_SUITE(overload, types_print_as_they_are_written, subtypes_are_torchs,
            bad_types_are_refused, a_schema_tells_what_it_takes, bad_schemas_are_refused,
            overloads_are_torchs, overloads_among_our_rows_are_torchs,
            every_row_has_a_schema_of_its_own, conversions_are_given,
-           arguments_find_their_places, a_call_that_fits_nothing_is_explained,
+           arguments_find_their_slots, a_call_that_fits_nothing_is_explained,
            needs_name_arguments_of_rows)

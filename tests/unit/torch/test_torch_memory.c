@@ -125,7 +125,7 @@ TEST(items_of_attributes_outlive_a_call) {
 END_TEST
 
 /* Two items that change places: each is what the other was before the call. */
-TEST(items_of_attributes_change_places) {
+TEST(items_of_attributes_swap) {
     const float x[] = { 1, 2, 3, 4 };
     const double y[] = { 6, 12, 18, 24 }, first[] = { 6 }, second[] = { 20 };
     const int64_t held[] = { 20, 5 };
@@ -192,6 +192,6 @@ END_TEST
 
 UNIT_SUITE(torch_memory, results_lie_in_memory_as_torch_lays_them,
            what_strides_of_the_run_decide_is_refused_where_it_shows,
-           items_of_attributes_outlive_a_call, items_of_attributes_change_places,
+           items_of_attributes_outlive_a_call, items_of_attributes_swap,
            containers_that_change_their_shape_are_refused,
            an_item_that_comes_and_goes_is_no_change)

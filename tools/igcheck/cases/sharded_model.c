@@ -76,7 +76,7 @@ static long long key_of(const sharded_case *c, const char *feature) {
 
 /* Calls `put` for each feature of each table, numbered. */
 typedef bool feature_fn(const sharded_case *c, const json_t *table, const char *feature,
-                        size_t number, FILE *to);
+                        size_t index, FILE *to);
 
 static bool each_feature(const sharded_case *c, feature_fn *put, FILE *to) {
     size_t i, k, index = 0;

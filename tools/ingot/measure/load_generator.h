@@ -12,7 +12,7 @@
 enum { LOAD_GOOD, LOAD_ENOUGH, LOAD_FAILED }; /* ENOUGH: the last one */
 
 typedef struct load_caller {
-    int (*call)(void *user, size_t number);
+    int (*call)(void *user, size_t index);
     void *user;
     size_t next;  /* number of the next call */
     int cpu;      /* to stay on; -1: any */

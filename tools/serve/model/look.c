@@ -166,7 +166,7 @@ static void read_model_folder(const char *folder, const char *name, found_list *
     }
 }
 
-static void read_places(const char *folder, found_list *out) {
+static void read_folder(const char *folder, found_list *out) {
     DIR *at = opendir(folder);
     for (struct dirent *entry; at && (entry = readdir(at));) {
         char path[PATH_SIZE];
@@ -220,7 +220,7 @@ static void read_one_file(const char *path, const char *name, found_list *out) {
 void look_at(const char *path, const char *name, found_list *out) {
     struct stat facts;
     if (stat(path, &facts) == 0 && S_ISDIR(facts.st_mode)) {
-        read_places(path, out);
+        read_folder(path, out);
     } else {
         read_one_file(path, name, out);
     }

@@ -233,7 +233,7 @@ static bool follow_model(repository *of, const found_model *model, bool is_asked
     return is_new;
 }
 
-static void read_all_places(repository *of, found_list *out) {
+static void read_all_paths(repository *of, found_list *out) {
     for (size_t i = 0; i < of->options.path_count; i++) {
         look_at(of->options.paths[i], of->options.name, out);
     }
@@ -254,9 +254,9 @@ static bool end_stale(repository *of) {
 }
 
 /* Looks at all places and follows the requests; publishes what changed. */
-static void follow_places(repository *of) {
+static void follow_paths(repository *of) {
     found_list found = { 0 };
-    read_all_places(of, &found);
+    read_all_paths(of, &found);
     for (size_t i = 0; i < of->slots.count; i++) {
         of->slots.items[i].is_stale = true;
     }
@@ -316,7 +316,7 @@ static bool is_model_good(const repository *of, const char *name, char *words) {
 
 static void load_model(repository *of, errand *what) {
     found_list found = { 0 };
-    read_all_places(of, &found);
+    read_all_paths(of, &found);
     found_model *model = NULL;
     for (size_t i = 0; i < found.count && !model; i++) {
         model = strcmp(found.models[i].name, what->name) == 0 ? &found.models[i] : NULL;
@@ -419,7 +419,7 @@ static errand *await_errand(repository *of, int64_t ms, bool *out_is_ending) {
 static void *follow_for_ever(void *user) {
     repository *of = user;
     if (!of->options.is_explicit || of->options.load_count) {
-        follow_places(of);
+        follow_paths(of);
     }
     atomic_store(&of->is_ready, true);
     log_event(IG_LOG_INFO, "ready", NULL, 0, "");
@@ -438,7 +438,7 @@ static void *follow_for_ever(void *user) {
         if (what) {
             run_errand(of, what);
         } else if (poll && left <= 0) {
-            follow_places(of);
+            follow_paths(of);
             left = poll;
         }
         close_retired(of);

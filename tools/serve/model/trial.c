@@ -23,23 +23,23 @@ typedef struct trial {
 } trial;
 
 /* Numbers of a linear congruence: a trial is the same each time. */
-static uint32_t draw_number(trial *t, uint32_t below) {
+static uint32_t draw_next(trial *t, uint32_t below) {
     t->chance = t->chance * 1664525u + 1013904223u;
     return (t->chance >> 16) % below;
 }
 
 static void fill_element(trial *t, ig_view *to, int64_t i) {
     static const char *const texts[] = { "a", "", "b c" };
-    uint32_t bit = draw_number(t, 2); /* also an id of any table */
+    uint32_t bit = draw_next(t, 2); /* also an id of any table */
     switch (to->dtype) {
     case IG_F32:
-        ((float *)to->data)[i] = (float)draw_number(t, 2001) / 1000.0f - 1.0f;
+        ((float *)to->data)[i] = (float)draw_next(t, 2001) / 1000.0f - 1.0f;
         return;
     case IG_F64:
-        ((double *)to->data)[i] = (double)draw_number(t, 2001) / 1000.0 - 1.0;
+        ((double *)to->data)[i] = (double)draw_next(t, 2001) / 1000.0 - 1.0;
         return;
     case IG_STR8:
-        ((const char **)to->data)[i] = texts[draw_number(t, 3)];
+        ((const char **)to->data)[i] = texts[draw_next(t, 3)];
         return;
     case IG_F16:
     case IG_BF16: /* a number near 0, or 0 */
@@ -89,7 +89,7 @@ static int64_t fill_begins(trial *t, ig_view *to, const ig_port *port, int64_t b
                            bool has_end) {
     int64_t sum = 0;
     for (int64_t i = 0; i < bags; i++) {
-        int64_t length = draw_number(t, LONGEST);
+        int64_t length = draw_next(t, LONGEST);
         put_index(to, i, port->role == IG_ROLE_OFFSETS ? sum : length);
         sum += length;
     }

@@ -191,7 +191,7 @@ static ig_value *put_by_tuples(ig_expr *e, const indexing *ix, ig_value *values,
                                bool adds) {
     assert(ix->used > 0 && "the caller handles plain assignment");
     int64_t order[IG_TENSOR_RANK], positions[2 * IG_TENSOR_RANK], back[IG_TENSOR_RANK];
-    int64_t unplace[2 * IG_TENSOR_RANK];
+    int64_t inverse[2 * IG_TENSOR_RANK];
     ig_dim dims[2 * IG_TENSOR_RANK], shaped[2 * IG_TENSOR_RANK];
     uint32_t rank = position_of(ix, positions), k = 0;
     order_of(ix, order);
@@ -203,7 +203,7 @@ static ig_value *put_by_tuples(ig_expr *e, const indexing *ix, ig_value *values,
     }
     for (uint32_t i = 0; i < rank; i++) {
         shaped[i] = dims[positions[i]];
-        unplace[positions[i]] = i;
+        inverse[positions[i]] = i;
     }
     for (uint32_t i = 0; i < ix->x->type->rank; i++) {
         back[order[i]] = i;
@@ -212,7 +212,7 @@ static ig_value *put_by_tuples(ig_expr *e, const indexing *ix, ig_value *values,
     ig_scatter_nd_attrs attrs = { .reduce = adds ? IG_SCATTER_add : IG_SCATTER_none };
     ig_value *value = ig_build_scatter_nd(e, ig_expr_transpose(e, ix->x, order),
                                           stack_indices(e, ix),
-                                          ig_expr_transpose(e, values, unplace), attrs);
+                                          ig_expr_transpose(e, values, inverse), attrs);
     return ig_expr_transpose(e, value, back);
 }
 
