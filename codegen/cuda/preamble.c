@@ -39,7 +39,7 @@ static const char basics[] =
     "    *(ig_vec<T, L> *)to = x;\n"
     "}\n"
     "\n"
-    "/* Elements that may lie anywhere. */\n"
+    "/* Elements of any alignment. */\n"
     "template <class T> __device__ inline T ig_load_bytes(const T *from) {\n"
     "    union { T value; unsigned char bytes[sizeof(T)]; } both;\n"
     "    const unsigned char *bytes = (const unsigned char *)from;\n"
@@ -184,7 +184,7 @@ static const char float8[] = NARROW_HEAD
     "\n";
 
 static const char casts[] =
-    "/* To f32 with the last bit set when something is lost (round to odd): what is then\n"
+    "/* To f32 with the last bit set when something is lost (round to odd): a value that is then\n"
     " * rounded to fewer bits is rounded once. */\n"
     "__device__ inline float ig_odd(float x) { return x; }\n"
     "__device__ inline float ig_odd(double x) {\n"

@@ -1,7 +1,7 @@
 /* Weights that training changes, while tables are taken out of a module.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Passes fold what is made of weights alone; a step of training would find the weight
+ * Passes fold ops on weights alone; a step of training would find the weight
  * gone, and leave it as it is.  So the weights are inputs for as long as passes run.
  */
 #ifndef IG_DRIVER_STORED_WEIGHTS_H

@@ -231,7 +231,7 @@ static bool is_outside(ig_module *module, ig_dim at, ig_dim extent) {
            ig_dim_less_equal(module, extent, at) == IG_YES;
 }
 
-/* That a slice of any elements lies inside of [0, extent). */
+/* States that a slice of any elements is inside of [0, extent). */
 static void claim_inside(ig_module *module, ig_dim low, ig_dim high, ig_dim size,
                          ig_dim extent) {
     ig_dim any = ig_dim_min(module, size, ig_dim_of(1));

@@ -197,7 +197,7 @@ static const char *folder_of(ig_module *module, const char *file) {
     return ig_module_string(module, (ig_str){ file, size });
 }
 
-/* The mark of such a module, and what stands for it once it is settled. */
+/* The mark of such a module, and its replacement once it is settled. */
 static const char text_mark, settled_mark;
 
 bool ig_module_is_text(const ig_module *module) {

@@ -98,7 +98,7 @@ static ig_value *index_elements(ig_expr *e, const ig_type *type) {
     return ig_expr_reshape(e, indices, type->rank, type->dims);
 }
 
-void ig_grad_by_positions(ig_grad *g) {
+void ig_grad_by_places(ig_grad *g) {
     ig_value *operands[5] = { index_elements(g->e, ig_grad_x(g, 0)->type) };
     for (uint32_t i = 1; i < g->op->operand_count; i++) {
         operands[i] = ig_grad_x(g, i);

@@ -55,7 +55,7 @@ ig_value *ig_grad_zeros(ig_expr *e, const ig_type *type);
 ig_value *ig_grad_when(ig_expr *e, ig_value *condition, ig_value *d);
 ig_value *ig_grad_unless(ig_expr *e, ig_value *condition, ig_value *d);
 /* The rule of any op that only moves elements of its first operand. */
-void ig_grad_by_positions(ig_grad *g);
+void ig_grad_by_places(ig_grad *g);
 /* The rule of a pad whose amounts are operands. */
 void ig_grad_pad_computed(ig_grad *g);
 /* Zeros of a type, and d added to the rows that `index`, of any extents, says; d has

@@ -26,7 +26,7 @@ void ig_grad_slice(ig_grad *g) {
     const ig_attr *starts = &g->op->attrs[IG_slice_starts];
     const ig_attr *steps = &g->op->attrs[IG_slice_steps];
     if (!ig_attr_is_set(g->op, IG_slice_starts)) {
-        ig_grad_by_positions(g);
+        ig_grad_by_places(g);
         return;
     }
     ig_insert_attrs attrs = { .starts = { starts->as.dims, starts->count } };
@@ -87,7 +87,7 @@ void ig_grad_pad(ig_grad *g) {
     if (is_known && is_constant) {
         grad_pad_constant(g);
     } else if (!is_constant) {
-        ig_grad_by_positions(g);
+        ig_grad_by_places(g);
     } else {
         ig_grad_pad_computed(g);
     }

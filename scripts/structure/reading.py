@@ -114,7 +114,7 @@ LIBRARY_NAMES = {"most_common", "atleast_1d", "atleast_2d", "atleast_3d"}  # of 
 # "place" says index, position, offset or slot badly.  It is the pass group that gives values
 # their buffers, a verb at the begin of a function's name, and "in place"; two public
 # structs, which say where a table is kept, have places.
-PLACE = re.compile(r"\b(?!\w*(?:in_place|pipeline_place)\b)(?:\w+_)?places?\b")
+PLACE = re.compile(r"\b(?!\w*(?:in_place|pipeline_place|grad_by_places)\b)(?:\w+_)?places?\b")
 PLACE_HOMES = re.compile(r"\big_(?:stored|trainer)_place\b|\btrainer_values\b")
 # "number" counts nothing: what is declared as an index, count or id is named so.
 NUMBER = re.compile(r"\b(?:u?int(?:8|16|32)_t|size_t|uintptr_t|unsigned)\b \**(?:const )?"
@@ -194,6 +194,29 @@ def rooms_are_described(files):
         for name in re.findall(r"`([\w./]+)`", first):
             if name not in files and f"{folder}/{name}" not in files:
                 find(ROOMS, 1, f"{folder}/{name} is no file")
+
+
+STATUS = "docs/status.md"
+MAX_CLAIM_WORDS = 12
+MAX_STATUS_LINE = 100  # of what does not work: one line a thing
+SPEED = re.compile(r"\[\d[\d.]*, \d[\d.]*\]|\b\d+(?:\.\d+)? (?:ns|us|ms|seconds|CPU seconds|[MG]B/s)\b"
+                   r"|\b(?:is|at|of) 0\.\d|\(0\.\d+\)")
+
+
+def status_is_a_table(files):
+    """A claim of few words and the command that shows it; what was measured is on performance.md."""
+    for at, line in enumerate(read(STATUS).splitlines(), 1):
+        row = re.fullmatch(r"\| (.*?) \| (.*) \|", line)
+        if row and row.group(2) != "shown by" and not row.group(1).startswith("**"):
+            if len(row.group(1).split()) > MAX_CLAIM_WORDS:
+                find(STATUS, at, f"a claim of {len(row.group(1).split())} words, at most "
+                                     f"{MAX_CLAIM_WORDS}")
+            if "`" not in row.group(2):
+                find(STATUS, at, "a claim without the command that shows it")
+        if line.startswith("- ") and len(line) > MAX_STATUS_LINE or line.startswith("  "):
+            find(STATUS, at, "more than a line for a thing that does not work")
+        if SPEED.search(line):
+            find(STATUS, at, "a measurement; its home is docs/performance.md")
 
 
 # ---- code ----

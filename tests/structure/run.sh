@@ -196,6 +196,15 @@ adds names_avoid_never_words "rows_behind has a word that the glossary rules out
     compose/window.c 'static int rows_behind;\n'
 adds names_avoid_never_words "MOST_TURNS has a word" bench/measure.py 'MOST_TURNS = 3\n'
 adds names_avoid_never_words "least_size has a word" tests/cli/run.sh 'lea''st_size=1\n'
+adds names_avoid_never_words "row_place has a word" compose/window.c 'static int row_place;\n'
+adds names_avoid_never_words "number has a word" passes/clean/cse.c 'static void f(uint32_t number);\n'
+adds names_avoid_never_words "place has a word" bench/models.py 'for place in (): pass\n'
+adds names_avoid_never_words "number has a word" bench/gemm.py 'for number in range(3): pass\n'
+adds status_is_a_table "a claim of 13 words" docs/status.md \
+    '| one two three four five six seven eight nine ten eleven twelve thirteen | `true` |\n'
+adds status_is_a_table "a claim without the command" docs/status.md '| it works | see there |\n'
+adds status_is_a_table "a measurement; its home is" docs/status.md '- A step takes 12 ms.\n'
+adds status_is_a_table "more than a line" docs/status.md '- What does not work\n  goes on.\n'
 adds rooms_are_described "ir/nowhere/ is no folder" docs/rooms.md '| `ir/nowhere/` | nothing | - |\n'
 adds no_function_stands_twice "is count_first of passes/clean/cse.c once more" passes/clean/cse.c \
     'static int count_first(int a) {\n    int b = a;\n    b++;\n    b--;\n    b++;\n    return b;\n}\n'
@@ -263,6 +272,17 @@ adds files_are_small "2000 lines, at most 500" frontend/torch/aten/more.def \
     "$(printf '/* row */\\n%.0s' {1..2000})"
 adds lines_are_short "columns, at most 88" base/vec.c \
     "int i = $(printf '1 + %.0s' {1..30})1;\n"
+
+for file in base/vec.c tools/ingot/main.c tests/unit/ir/test_ir_dim.c; do # tests are no exception
+    adds functions_are_small "fill_all has 82 lines, at most" "$file" \
+        "static void fill_all(int *a) {\n$(printf '    a++;\\n%.0s' {1..80})}\n"
+done
+adds functions_are_small "take_many has 9 parameters" base/vec.c \
+    'static void take_many(int a, int b, int c, int d, int e, int f, int g, int h, int i) {\n}\n'
+adds nesting_is_shallow "nesting of 5, at most 4" tests/unit/ir/test_ir_dim.c \
+    "static void go_deep(int a) {\n$(printf 'if (a) {%.0s' {1..5})a++;$(printf '}%.0s' {1..5})\n}\n"
+adds files_are_small "lines, at most" tests/unit/ir/test_ir_dim.c "$(printf '/* line */\\n%.0s' {1..1000})"
+adds python_is_small "lines, at most 1200" tests/differential/graph.py "$(printf '# line\\n%.0s' {1..1200})"
 
 adds static_functions_are_phrases "static function combine is one word" ir/graph.c \
     'static void combine(void) {}\n'

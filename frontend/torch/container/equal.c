@@ -1,4 +1,4 @@
-/* Equality, and what is in a container: known, or as the run says.
+/* Equality, and membership in a container: known, or as the run says.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/container/container.h"
 

@@ -1,10 +1,10 @@
-/* Items of lists by numbers that only the run has.
+/* Items of lists by indices that only the run has.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     y = l[i]      row i of the items, side by side
- *     l[i] = y      each item becomes where(i is its place, y, it)
+ *     l[i] = y      each item becomes where(i is its index, y, it)
  *
- * What was picked is right until one of the items is written to, and is not written to
+ * A picked item is right until one of the items is written to, and is not written to
  * itself: it may be any of them (eval/choice.h).
  */
 #include "frontend/torch/container/picked.h"

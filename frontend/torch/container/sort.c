@@ -1,4 +1,4 @@
-/* Sorting, stable, of what is known.
+/* Stable sorting of known items.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/container/container.h"
 

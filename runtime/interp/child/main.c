@@ -263,7 +263,7 @@ static void *watch_parent(void *unused) {
     _exit(0);
 }
 
-/* Gives up what a confined child has no use for; it has no other thread yet. */
+/* Gives up rights that a confined child never uses; it has no other thread yet. */
 static void confine_self(child *c, const char *memory) {
     char why[128];
     task first = { .status = IG_UNSUPPORTED };

@@ -64,7 +64,7 @@ static bool has_optimizer(const json_t *about, const char *table) {
     return false;
 }
 
-/* What the optimizers change is known before the tables are taken out. */
+/* The states of optimizers are known before the tables are taken out. */
 static bool split_optimizers(stored_rows *s, const json_t *about,
                              ig_train_options *how) {
     for (size_t i = 0; i < s->stored->table_count; i++) {

@@ -1,11 +1,11 @@
-/* A training whose tables lie in stores: --store.
+/* Training with tables in stores: --store.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     batch ──► program of ids ──► rows fetched, positions ──► step ──► rows released
  *
  * A table's rows that are in memory, and those of its states, are an ig_dynamic's, and
  * a step changes them there.  An id that the store lacks begins with the row of the
- * model, and states at 0.  stored_save writes what has changed.
+ * model, and states at 0.  stored_save writes the changed rows.
  */
 #ifndef IG_TOOLS_INGOT_TRAIN_STORED_H
 #define IG_TOOLS_INGOT_TRAIN_STORED_H

@@ -1,4 +1,4 @@
-/* What a server and its models are, as messages.
+/* Descriptions of a server and its models, as messages.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_TOOLS_SERVE_GRPC_DESCRIBE_H
 #define IG_TOOLS_SERVE_GRPC_DESCRIBE_H

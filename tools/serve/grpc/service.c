@@ -43,8 +43,8 @@ static void finish_infer(request *done) {
     stream_leave(of);
 }
 
-/* Copies a text of less than 128 bytes, field `number`, that `*at` begins with; "":
- * something else stands there. */
+/* Copies a text of less than 128 bytes, field `id`, that `*at` begins with; "":
+ * something else is there. */
 static const uint8_t *peek_text(const uint8_t *at, const uint8_t *end, int id,
                                 char to[128]) {
     enum { TEXT = 2, HEAD = 2 };
@@ -57,7 +57,7 @@ static const uint8_t *peek_text(const uint8_t *at, const uint8_t *end, int id,
 }
 
 /* Whether a message is refused before the work of reading it; the model's name and
- * version stand first, as everybody writes them. */
+ * version come first, as everybody writes them. */
 static refusal refuse_early(const stream *of, const uint8_t *data, size_t size) {
     char model[128], version[128];
     const uint8_t *at = peek_text(data, data + size, 1, model);

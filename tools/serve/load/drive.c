@@ -3,8 +3,8 @@
  * In the open loop requests are due at moments drawn before (exponential gaps), and
  * each is timed from when it was due: a server that stalls is charged for all requests
  * due meanwhile, also where no connection was free to carry them.  A refusal that says
- * Retry-After is heeded: its connection rests, and what is due while no other is free
- * is held back.
+ * Retry-After is heeded: its connection rests, and requests that are due while no other
+ * is free are held back.
  */
 #include "tools/serve/load/drive.h"
 

@@ -1,4 +1,4 @@
-/* What is served now: a list that never changes, replaced as a whole.
+/* The served models: a list that never changes, replaced as a whole.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_TOOLS_SERVE_MODEL_CATALOG_H
 #define IG_TOOLS_SERVE_MODEL_CATALOG_H

@@ -1,4 +1,4 @@
-/* What lies in a place of models now.
+/* The models in a folder now.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_TOOLS_SERVE_MODEL_LOOK_H
 #define IG_TOOLS_SERVE_MODEL_LOOK_H

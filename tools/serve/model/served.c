@@ -103,7 +103,7 @@ static bool ports_agree(const config_port *said, size_t said_count,
     return true;
 }
 
-/* Ports as the config has them, of a model that a script stands before or after. */
+/* Ports as the config has them, of a model that a script runs before or after. */
 static bool tell_ports(const config_port *said, size_t count, bool has_batch,
                        ig_port **out, char *words) {
     *out = calloc(count + 1, sizeof **out);
@@ -124,7 +124,7 @@ static bool tell_ports(const config_port *said, size_t count, bool has_batch,
     return *out || refuse_model(words, "memory ran out");
 }
 
-/* The config's facts about ports are the program's, or those of what stands between it
+/* The config's facts about ports are the program's, or those of the script between it
  * and clients. */
 static bool take_config_ports(served *of, char *words) {
     const model_config *said = &of->config;

@@ -1,4 +1,4 @@
-/* A trial of what the artifact says of its ports, before a version is served.
+/* A trial of the artifact's facts about its ports, before a version is served.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_TOOLS_SERVE_MODEL_TRIAL_H
 #define IG_TOOLS_SERVE_MODEL_TRIAL_H

@@ -156,7 +156,7 @@ static void begin_split(split *s, ig_onnx_node *node, branches *b) {
     s->differs = IG_NEW_ARRAY(arena, bool, count);
     s->is_wanted = IG_NEW_ARRAY(arena, bool, count);
     s->depends[self] = s->differs[self] = true;
-    for (size_t i = 0; i < count; i++) { /* each comes after what it reads from */
+    for (size_t i = 0; i < count; i++) { /* each comes after its operands */
         size_t index = walk->order[i];
         s->depends[index] |= reads_one_of(walk, index, s->depends);
     }
