@@ -21,8 +21,8 @@
 
 static const uint64_t default_limit = (uint64_t)4 << 30;
 
-/* Looks per limit of stored bytes, and the smallest size of a file. */
-enum { LOOKS = 1024, BLOCK = 4096 };
+/* Scans per limit of stored bytes, and the smallest size of a file. */
+enum { SCANS_PER_LIMIT = 1024, BLOCK = 4096 };
 
 typedef struct entry {
     char *name;
@@ -154,18 +154,18 @@ uint64_t ig_cache_limit(void) {
 /* Looking through a folder costs a system call an entry, so that not each that is
  * added pays for it, but one for so many bytes: its name, which is a hash, draws.  An
  * artifact holds its kernels, so their folder is not forgotten. */
-static bool is_look_due(const char *name, uint64_t bytes, uint64_t limit) {
+static bool is_scan_due(const char *name, uint64_t bytes, uint64_t limit) {
     enum { DIGITS = 16 };
     char digits[DIGITS + 1];
     snprintf(digits, sizeof digits, "%s", name);
     assert(strspn(digits, "0123456789abcdef") == DIGITS && "names are hashes");
-    return strtoull(digits, NULL, 16) % (limit / LOOKS + 1) < bytes + BLOCK;
+    return strtoull(digits, NULL, 16) % (limit / SCANS_PER_LIMIT + 1) < bytes + BLOCK;
 }
 
 bool ig_cache_make_room(const char *folder, const char *name, uint64_t bytes) {
     uint64_t limit = ig_cache_limit();
     bool fits = bytes <= limit / 2;
-    if (fits && !is_look_due(name, bytes, limit)) {
+    if (fits && !is_scan_due(name, bytes, limit)) {
         return true;
     }
     trim_folder(folder, "models", fits ? limit - bytes : limit);

@@ -41,7 +41,7 @@ enum { CHUNKS = 1 << 24, CHUNK_MAX = 1 << 16 };
 enum { MAGIC = 0x49475348, LINE = IG_SHM_LINE, NAP_MS = 20 };
 /* How long a rank looks for another before it sleeps: a wake-up takes about as long.
  * Where there are more ranks than processors it would only be in the way. */
-enum { SPIN_NS = 300000, CROWDED_SPIN_NS = 5000, LOOKS = 64 };
+enum { SPIN_NS = 300000, CROWDED_SPIN_NS = 5000, POLLS_PER_CLOCK = 64 };
 /* Parcels above are read from the sender's memory. */
 enum { DIRECT_BYTES = 1 << 14 };
 
@@ -116,7 +116,7 @@ ig_status ig_shm_wait(ig_group *group, ig_collective what, uint32_t rank,
     const shared *s = group->state;
     ig_shm_slot *other = ig_shm_slot_of(s, rank);
     int64_t asleep_from = 0; /* ns; looked up after the first looks */
-    for (uint32_t looks = 0;; looks++) {
+    for (uint32_t polls = 0;; polls++) {
         uint32_t state = atomic_load(&other->state); /* before its last step */
         uint32_t now_is = atomic_load(word);
         if ((int32_t)(now_is - value) >= 0) {
@@ -128,7 +128,7 @@ ig_status ig_shm_wait(ig_group *group, ig_collective what, uint32_t rank,
                                   ig_collective_names[what], rank,
                                   state == IG_SHM_FAILED ? "failed" : "ended");
         }
-        if (looks % LOOKS != LOOKS - 1) {
+        if (polls % POLLS_PER_CLOCK != POLLS_PER_CLOCK - 1) {
             continue;
         }
         int64_t now = ig_clock_ns();

@@ -52,7 +52,7 @@ static ig_str decimal_of(ig_arena *arena, ig_str number) {
         }
     }
     assert(size == 0 && begin > 0 &&
-           "MOST_DIGITS hold any integer of MOST_BYTES, and its sign");
+           "MAX_DIGITS hold any integer of MAX_BYTES, and its sign");
     if (is_negative) {
         digits[--begin] = '-';
     }

@@ -38,8 +38,8 @@
  * bytes, `dot4` is the muladd, and sums are i32, which wrap and have no order.  Where K
  * is not a multiple of four the rows of A are copied, with zeros after them.  Where
  * the weights prove that so many words fit, sums of 16 bits are made first
- * (ir/semantics/chains.h), and the excess is added at the end of K.
- * the target sums blocks of rows at once, all but few rows go so (gemm_rows.c).
+ * (ir/semantics/chains.h), and the excess is added at the end of K.  Where the target
+ * can sum blocks of rows at once, all but short tails take that path (gemm_rows.c).
  */
 #include "passes/lower/cpu/gemm.h"
 

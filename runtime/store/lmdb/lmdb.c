@@ -17,7 +17,7 @@
 enum {
     NUMBER_BYTES = 8 + 8 + 4,
     KEY_BYTES = IG_STORE_TABLE_BYTES + 1 + NUMBER_BYTES,
-    CELLS_A_LOOK = 1024 /* between two looks at the clock */
+    CELLS_PER_POLL = 1024 /* between two polls of the clock */
 };
 
 typedef struct store {
@@ -156,7 +156,7 @@ static int visit_cells(MDB_txn *transaction, MDB_dbi cells, void *state) {
     cell_key key;
     begin_key(&key, r->cells->table);
     for (size_t i = 0, count = ig_store_cell_count(r->cells); i < count; i++) {
-        if (i % CELLS_A_LOOK == 0) {
+        if (i % CELLS_PER_POLL == 0) {
             r->status = ig_store_check_time(r->call);
         }
         if (r->status != IG_OK) {
