@@ -196,7 +196,7 @@ adds names_avoid_never_words "rows_behind has a word that the glossary rules out
     compose/window.c 'static int rows_behind;\n'
 adds names_avoid_never_words "MOST_TURNS has a word" bench/measure.py 'MOST_TURNS = 3\n'
 adds names_avoid_never_words "least_size has a word" tests/cli/run.sh 'lea''st_size=1\n'
-adds names_avoid_never_words "row_place has a word" compose/window.c 'static int row_place;\n'
+adds names_avoid_never_words "row_place has a word" compose/boxes.c 'static int row_place;\n'
 adds names_avoid_never_words "number has a word" passes/clean/cse.c 'static void f(uint32_t number);\n'
 adds names_avoid_never_words "place has a word" bench/models.py 'for place in (): pass\n'
 adds names_avoid_never_words "number has a word" bench/gemm.py 'for number in range(3): pass\n'
