@@ -273,15 +273,15 @@ adds files_are_small "2000 lines, at most 500" frontend/torch/aten/more.def \
 adds lines_are_short "columns, at most 88" base/vec.c \
     "int i = $(printf '1 + %.0s' {1..30})1;\n"
 
-for file in base/vec.c tools/ingot/main.c tests/unit/ir/test_ir_dim.c; do # tests are no exception
+for file in base/vec.c tools/ingot/main.c tests/unit/ir/long_case.c; do # tests are no exception
     adds functions_are_small "fill_all has 82 lines, at most" "$file" \
         "static void fill_all(int *a) {\n$(printf '    a++;\\n%.0s' {1..80})}\n"
 done
 adds functions_are_small "take_many has 9 parameters" base/vec.c \
     'static void take_many(int a, int b, int c, int d, int e, int f, int g, int h, int i) {\n}\n'
-adds nesting_is_shallow "nesting of 5, at most 4" tests/unit/ir/test_ir_dim.c \
+adds nesting_is_shallow "nesting of 5, at most 4" tests/unit/ir/long_case.c \
     "static void go_deep(int a) {\n$(printf 'if (a) {%.0s' {1..5})a++;$(printf '}%.0s' {1..5})\n}\n"
-adds files_are_small "lines, at most" tests/unit/ir/test_ir_dim.c "$(printf '/* line */\\n%.0s' {1..1000})"
+adds files_are_small "lines, at most" tests/unit/ir/large_case.c "$(printf '/* line */\\n%.0s' {1..1000})"
 adds python_is_small "lines, at most 1200" tests/differential/graph.py "$(printf '# line\\n%.0s' {1..1200})"
 
 adds static_functions_are_phrases "static function combine is one word" ir/graph.c \
