@@ -179,6 +179,9 @@ class Torch(unittest.TestCase):
             program(z.real.contiguous())
         one = torch.complex(torch.tensor(2.0), torch.tensor(-1.0))
         torch.testing.assert_close(ingot.compile(Product(), (one,))(one), Product()(one))
+        traced = ingot.compile(torch.jit.trace(Product(), z), (z,), dynamic_shapes=({0: "B"},))
+        for y in (z, z[:2], z.conj()):
+            torch.testing.assert_close(traced(y), Product()(y))
 
     def test_types_made_at_run_time(self):
         program = ingot.compile(models.ADD)

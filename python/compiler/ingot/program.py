@@ -146,8 +146,10 @@ def _exported_bytes(program):
 
 def _statement(label, value, dims):
     """What `inputs` says of an argument: "0=f32[B, 13]"."""
-    from .values import name_of
-    name = name_of(getattr(value, "dtype", None))
+    from .values import PAIR_NAMES, name_of
+    dtype = getattr(value, "dtype", None)
+    pairs = PAIR_NAMES.get(str(dtype).removeprefix("torch."))
+    name = pairs or name_of(dtype)
     if name is None:
         raise TypeError(f"example_inputs[{label}] is not a tensor: say what this model's arguments "
                         f"are with inputs=[\"{label}=…\"]")
@@ -156,6 +158,8 @@ def _statement(label, value, dims):
         dim = dims.get(i)
         named = dim if isinstance(dim, (str, int)) else getattr(dim, "__name__", f"d{label}_{i}")
         extents.append(str(extent if dim is None else named))
+    if pairs:
+        return f"{label}=complex({name}[{', '.join([*extents, '2'])}])"
     return f"{label}={name}[{', '.join(extents)}]"
 
 

@@ -14,6 +14,7 @@ NAMES = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16
          "float8_e5m2": "f8e5m2", "float8_e5m2fnuz": "f8e5m2fnuz",
          "float8_e8m0fnu": "f8e8m0", "float4_e2m1fn": "f4e2m1",
          "int4": "i4", "uint4": "u4", "int2": "i2", "uint2": "u2"}
+PAIR_NAMES = {"complex32": "f16", "complex64": "f32", "complex128": "f64"}  # of both parts
 NUMPY_NAMES = {ours: theirs for theirs, ours in NAMES.items()}
 BITS = {"f4e2m1": 4, "i4": 4, "u4": 4, "i2": 2, "u2": 2}
 
