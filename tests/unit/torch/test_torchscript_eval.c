@@ -703,10 +703,35 @@ TEST(classes_of_one_hot_are_checked) {
 }
 END_TEST
 
+/* The first offset is 0 and none is less than the one before, as torch demands. */
+TEST(offsets_of_bags_are_checked) {
+    static const char source[] = HEAD
+        "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n"
+        "    o = torch.select(torch.to(x, 4), 0, 0)\n"
+        "    i = torch.select(torch.to(x, 4), 0, 1)\n"
+        "    a, b, c, d = torch.embedding_bag(x, i, o, False, 0, False, None)\n"
+        "    return a\n";
+    const float good[] = { 0, 1, 1, 0 },
+                wrong[][4] = { { 1, 1, 1, 0 }, { 0, 3, 1, 0 } };
+    const double y[] = { 1, 0, 0, 1 };
+    program p;
+    CHECK_MSG(import_shaped(&p, source, "f32[2, 2]", NULL) == IG_OK, "%s", p.c.why);
+    run(&p, good);
+    check(&p.outputs[0], y, 4);
+    const ig_graph *graph = ig_module_graph(p.module, "main");
+    for (size_t i = 0; i < IG_COUNT_OF(wrong); i++) {
+        memcpy(p.inputs[0].data, wrong[i], sizeof wrong[i]);
+        CHECK_INT(ig_interpret(graph, p.inputs, &p.c.arena, p.outputs), IG_INVALID);
+    }
+    close(&p);
+}
+END_TEST
+
 UNIT_SUITE(torchscript_eval, classes_of_one_hot_are_checked,
-           a_negative_padding_id_counts_from_the_end, a_branch_writes_through_a_view,
-           truth_values_of_the_run_are_joined, a_loop_carries_a_storage,
-           a_branch_changes_what_containers_hold, what_cannot_be_is_refused_with_words,
+           offsets_of_bags_are_checked, a_negative_padding_id_counts_from_the_end,
+           a_branch_writes_through_a_view, truth_values_of_the_run_are_joined,
+           a_loop_carries_a_storage, a_branch_changes_what_containers_hold,
+           what_cannot_be_is_refused_with_words,
            a_tensor_of_not_one_element_is_no_number, a_number_has_no_axis_to_work_along,
            ranks_that_do_not_fit_are_refused, too_many_axes_are_refused,
            calls_have_the_values_that_torch_gives_them, a_dict_begins_empty,
