@@ -275,11 +275,65 @@ static bool is_one_number(const ig_data *data) {
     return true;
 }
 
-/* Whichever element is gathered, it is the same number. */
+static ig_dim axis_extent(const ig_op *gather) {
+    const ig_type *x = gather->operands[0].value->type;
+    return x->dims[axis_of(gather, IG_gather_axis, x->rank)];
+}
+
+/* Does another gather beside `op` refuse the same positions? */
+static bool is_checked_beside(const ig_op *op) {
+    int64_t negative = ig_attr_int(op, IG_gather_negative, 0);
+    for (const ig_use *use = op->operands[1].value->uses; use; use = use->next) {
+        const ig_op *other = use->user;
+        if (other != op && other->code == IG_OP_gather && other->block == op->block &&
+            use == &other->operands[1] && other->results[0].uses &&
+            ig_attr_int(other, IG_gather_negative, 0) == negative &&
+            ig_dim_same(axis_extent(other), axis_extent(op)) &&
+            !is_one_number(ig_constant_of(other->operands[0].value))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Is the value 0 or more, whatever the run brings?  It follows operands, as deep as
+ * these few ops nest. */
+static bool is_count(const ig_value *value, uint32_t depth) {
+    const ig_op *op = value->def;
+    int64_t number, min, max;
+    ig_dims_value dims;
+    if (ig_constant_i64(value, &number)) {
+        return number >= 0;
+    }
+    if (op && ig_value_dims(value, &dims) && dims.count == 1) {
+        ig_dim_range(ig_op_module(op), dims.dims[0], &min, &max);
+        return min >= 0;
+    }
+    bool is_made_of_two = op && (op->code == IG_OP_div || op->code == IG_OP_min);
+    if (depth && is_made_of_two) {
+        return is_count(op->operands[0].value, depth - 1) &&
+               is_count(op->operands[1].value, depth - 1);
+    }
+    return op && op->code == IG_OP_bucketize;
+}
+
+/* Are all positions known to be within the axis: a count, or the last one if that is
+ * less? */
+static bool is_within(const ig_op *op) {
+    enum { DEPTH = 6 };
+    const ig_value *at = op->operands[1].value;
+    int64_t extent, max;
+    return at->def && at->def->code == IG_OP_min && is_count(at, DEPTH) &&
+           ig_dim_known(axis_extent(op), &extent) &&
+           ig_constant_i64(at->def->operands[1].value, &max) && max < extent;
+}
+
+/* Whichever element is gathered, it is the same number.  What refuses a position that
+ * is none has to stay. */
 static ig_value *gather_of_equal_elements(ig_builder *b, ig_op *op) {
     const ig_data *data = ig_constant_of(ig_op_operand(op, 0));
     const ig_type *result = op->results[0].type;
-    if (!is_one_number(data)) {
+    if (!is_one_number(data) || !(is_within(op) || is_checked_beside(op))) {
         return NULL;
     }
     ig_expr e = ig_expr_trying(b);

@@ -142,11 +142,15 @@ enum {
     B_REST /* the inference row has return_bucket_mapping here */
 };
 
-/* A tensor of one value per feature, as one value per element. */
+/* A tensor of one value per feature, as one value per element.  Those behind the last
+ * bag, which are in no feature and which nobody reads, have that of the last
+ * feature. */
 static ig_value *spread_over_elements(partition *p, ig_value *values) {
-    ig_value *wide = ig_expr_flatten(p->call->e,
-                                     ig_expr_cast(p->call->e, values, IG_DT_i64));
-    return ig_compose_take_rows(p->call->e, wide, p->feature);
+    ig_expr *e = p->call->e;
+    ig_value *wide = ig_expr_flatten(e, ig_expr_cast(e, values, IG_DT_i64));
+    ig_dim max = ig_dim_sub(e->module, ig_fb_extent(e, wide, 0), ig_dim_of(1));
+    ig_value *feature = ig_build_min(e, p->feature, ig_expr_dim(e, max, IG_DT_i64));
+    return ig_compose_take_rows(e, wide, feature);
 }
 
 static void find_features(partition *p, ig_value *sizes, ig_value *batches) {

@@ -99,6 +99,40 @@ module @m {
     ret %2, %3
   }
 }
+# ---- gather_of_equal_elements_that_checks ----
+# canonicalise: a gather stays that alone refuses positions beyond the list, as of one
+# class or one image; it goes where positions are counts up to the last.
+# run: canonicalise,dce
+module @m {
+  graph @main(%at: i64[N], %edges: i64[B], %x: i64[N]) -> (i64[N], i64[N], i64[N], i64[N]) {
+    %0 = const {value = i64[1] [0]}
+    %1 = gather %0, %at {axis = 0, negative = error}
+    %2 = const {value = i64[3] [7, 7, 7]}
+    %3 = gather %2, %x {axis = 0, negative = wrap}
+    %4 = bucketize %x, %edges {right}
+    %5 = const {value = 2} : i64[]
+    %6 = min %4, %5
+    %7 = gather %2, %6 {axis = 0, negative = error}
+    %8 = min %x, %5
+    %9 = gather %2, %8 {axis = 0, negative = error}
+    ret %1, %3, %7, %9
+  }
+}
+# expect:
+module @m {
+  graph @main(%at: i64[N], %edges: i64[B], %x: i64[N]) -> (i64[N], i64[N], i64[N], i64[N]) {
+    %0 = const {value = [0]} : i64[1]
+    %1 = gather %0, %at {axis = 0, negative = error} : i64[N]
+    %2 = const {value = [7, 7, 7]} : i64[3]
+    %3 = gather %2, %x {axis = 0, negative = wrap} : i64[N]
+    %4 = const {value = 2} : i64[]
+    %5 = const {value = 7} : i64[]
+    %6 = expand %5 {to = [N]} : i64[N]
+    %7 = min %x, %4 : i64[N]
+    %8 = gather %2, %7 {axis = 0, negative = error} : i64[N]
+    ret %1, %3, %6, %8
+  }
+}
 # ---- gather_of_even_indices ----
 # gather_of_even_indices: a gather of evenly spaced constant positions is a slice.
 # What the run would have checked becomes a guard.
