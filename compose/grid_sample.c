@@ -1,16 +1,19 @@
-/* grid_sample as weighted elements of each image, gathered place by place.
+/* grid_sample as weighted elements of each image.
  * SPDX-License-Identifier: Apache-2.0
  *
  * The rules are those of ir/fold/resize.c, in f64: a place takes 1 (nearest), 2
  * (linear) or 4 (cubic) elements along each spatial axis, and their combinations in
- * all.  Elements outside, or at NaN, add nothing.
+ * all.  Elements outside, or at NaN, add nothing.  Sums are bags over rows of channels
+ * (compose/rows/pixels.h), unless the rows cost more than what is taken: then elements
+ * are gathered channel by channel.
  */
 #include "compose/decompose.h"
 #include "compose/resize.h"
+#include "compose/rows/pixels.h"
 
 #include <assert.h>
 
-enum { AXES = 3, TAPS = 4 };
+enum { AXES = 3, TAPS = 4, ALL_TAPS = TAPS * TAPS * TAPS };
 
 typedef struct tap {
     ig_value *id;        /* i64 [N, P], 0 where it does not count */
@@ -150,6 +153,55 @@ static ig_value *take_elements(const sampling *s, const tap *all) {
     return ig_build_where(e, is_inside, taken, ig_expr_number(e, dtype, 0));
 }
 
+/* ---- sums ---- */
+
+static ig_value *add_gathered(const sampling *s, uint32_t combinations) {
+    ig_value *sum = NULL;
+    for (uint32_t i = 0; i < combinations; i++) {
+        tap all = combine_taps(s, i);
+        ig_value *part = take_elements(s, &all);
+        sum = sum ? ig_build_add(s->e, sum, part) : part;
+    }
+    return sum;
+}
+
+/* Are there places enough to make rows of all elements? */
+static bool has_rows(const sampling *s, ig_value *grid) {
+    ig_module *m = s->e->module;
+    int64_t places, elements, channels;
+    bool is_sparse = ig_dim_constant(m, grid->type->dims[1], &places) &&
+                     ig_dim_constant(m, s->planes->type->dims[2], &elements) &&
+                     places < elements / 4;
+    return s->tap_count > 1 && !is_sparse && s->planes->type->dtype == IG_DT_f32 &&
+           ig_dim_constant(m, s->x->dims[1], &channels) && channels >= 4;
+}
+
+/* [N, C, P] from bags [N * P, combinations] of rows of the images. */
+static ig_value *sum_rows(const sampling *s, uint32_t combinations, ig_dim places) {
+    ig_expr *e = s->e;
+    const ig_dim *dims = s->planes->type->dims;
+    ig_value *ids[ALL_TAPS], *weights[ALL_TAPS],
+        *none = ig_expr_integer(e, IG_DT_i64, -1);
+    ig_value *first = ig_build_mul(e, ig_expr_axis_iota(e, 2, 0, dims[0]),
+                                   ig_expr_dim(e, dims[2], IG_DT_i64));
+    assert(combinations <= ALL_TAPS && "taps of at most three axes");
+    for (uint32_t i = 0; i < combinations; i++) {
+        tap all = combine_taps(s, i);
+        ids[i] = ig_build_add(e, all.id, first);
+        ids[i] = ig_build_where(e, all.is_inside, ids[i], none);
+        ids[i] = ig_expr_unsqueeze(e, ids[i], 2);
+        weights[i] = ig_expr_cast(e, all.weight, IG_DT_f32);
+        weights[i] = ig_expr_unsqueeze(e, weights[i], 2);
+    }
+    ig_value *bags[] = { ig_expr_concat(e, 2, ids, combinations),
+                         ig_expr_concat(e, 2, weights, combinations) };
+    ig_value *y = ig_compose_sum_rows(e, ig_compose_pixel_rows(e, s->planes),
+                                      ig_expr_merge_axes(e, bags[0], 0, 1),
+                                      ig_expr_merge_axes(e, bags[1], 0, 1));
+    ig_dim apart[] = { dims[0], places, dims[1] };
+    return ig_expr_swap(e, ig_expr_reshape(e, y, 3, apart), 1, 2);
+}
+
 /* Coordinate `column` of each place, f64 [N, P]. */
 static ig_value *take_column(ig_expr *e, ig_value *grid, uint32_t column) {
     ig_value *at = ig_expr_select(e, grid, 2, ig_dim_of(column));
@@ -178,12 +230,11 @@ bool ig_decompose_grid_sample(ig_expr *e, const ig_op *op, ig_value **out_result
         take_taps(&s, axis, take_column(e, grid, s.axis_count - 1 - axis));
         combinations *= s.tap_count;
     }
-    ig_value *sum = NULL;
-    for (uint32_t i = 0; i < combinations; i++) {
-        tap all = combine_taps(&s, i);
-        ig_value *part = take_elements(&s, &all);
-        sum = sum ? ig_build_add(e, sum, part) : part;
+    if (e->status != IG_OK) {
+        return false;
     }
+    ig_value *sum = has_rows(&s, grid) ? sum_rows(&s, combinations, grid->type->dims[1])
+                                       : add_gathered(&s, combinations);
     const ig_type *type = op->results[0].type;
     sum = ig_expr_reshape(e, sum, type->rank, type->dims);
     out_results[0] = ig_expr_cast(e, sum, dtype);

@@ -143,9 +143,9 @@ static ig_value *pick_corner(ig_ts_call *call, const deform *d, ig_dim channels)
         call->e, ig_vision_columns(call->e, ids, ig_expr_extent(call->e, d->x, 3)),
         ig_vision_spread(call, x.ids, 7, columns));
     ig_dim bags[] = { ig_dim_product(m, flat, 5), ig_dim_of(4) };
-    ig_value *sums = ig_vision_sum_rows(call, flatten_pixels(call->e, d, channels),
-                                        ig_expr_reshape(call->e, ids, 2, bags),
-                                        ig_expr_reshape(call->e, weights, 2, bags));
+    ig_value *sums = ig_compose_sum_rows(call->e, flatten_pixels(call->e, d, channels),
+                                         ig_expr_reshape(call->e, ids, 2, bags),
+                                         ig_expr_reshape(call->e, weights, 2, bags));
     ig_dim all[] = { images, groups, count, d->out[0], d->out[1], channels };
     return ig_expr_reshape(call->e, sums, 6, all);
 }

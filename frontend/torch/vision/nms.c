@@ -1,9 +1,8 @@
-/* Boxes without those that overlap a better one; sums of picked pixels.
+/* Boxes without those that overlap a better one.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/vision/vision.h"
 
 #include "compose/boxes.h"
-#include "ir/bag.h"
 #include "ir/build/extent.h"
 
 #include <assert.h>
@@ -26,30 +25,6 @@ ig_value *ig_vision_spread(ig_ts_call *call, ig_value *x, uint32_t rank,
         dims[axes[i]] = ig_expr_extent(call->e, x, i);
     }
     return ig_expr_reshape(call->e, x, rank, dims);
-}
-
-/* Channels whose number is not known are gathered and added. */
-static ig_value *sum_gathered(ig_expr *e, ig_value *table, ig_value *ids,
-                              ig_value *weights) {
-    ig_value *x = ig_compose_take_rows(e, table, ids);
-    x = ig_build_mul(e, x, ig_expr_unsqueeze(e, weights, 2));
-    return ig_expr_reduce_axis(e, IG_REDUCE_sum, x, 1, false);
-}
-
-ig_value *ig_vision_sum_rows(ig_ts_call *call, ig_value *table, ig_value *ids,
-                             ig_value *weights) {
-    ig_module *module = call->module;
-    int64_t given = 4, pool = IG_POOL_sum, known;
-    if (!table || !ids || !weights || call->e->status != IG_OK) {
-        return NULL;
-    }
-    if (!ig_dim_constant(module, ig_expr_extent(call->e, table, 1), &known)) {
-        return sum_gathered(call->e, table, ids, weights);
-    }
-    ig_bag_attrs attrs = { .operands = { &given, 1 },
-                           .pool = { &pool, 1 },
-                           .negative = IG_NEGATIVE_error };
-    return ig_build_bag(call->e, (ig_value *[]){ table, ids, weights }, 3, attrs);
 }
 
 /* ---- non-maximum suppression ---- */

@@ -245,9 +245,9 @@ ig_status ig_ts_op_tv_roi_align(ig_ts_call *call) {
     weights = ig_build_div(e, weights, count);
     IG_TRY(e->status);
     ids = ig_expr_expand(e, ids, 7, weights->type->dims);
-    ig_value *sums = ig_vision_sum_rows(call, flatten_pixels(e, &r, bins, channels),
-                                        flat_bags(e, &r, ids),
-                                        flat_bags(e, &r, weights));
+    ig_value *sums = ig_compose_sum_rows(e, flatten_pixels(e, &r, bins, channels),
+                                         flat_bags(e, &r, ids),
+                                         flat_bags(e, &r, weights));
     IG_TRY(ig_aten_give(call, give_bins(call, &r, sums, channels)));
     return r.has_own_channels ? ig_ts_give(call, 1, map_box(e, &r, channels)) : IG_OK;
 }
@@ -342,9 +342,9 @@ ig_status ig_ts_op_tv_roi_pool(ig_ts_call *call) {
     weights = ig_build_where(e, ig_expr_with(e, IG_OP_gt, area, 0), weights, zero);
     IG_TRY(e->status);
     ids = ig_expr_expand(e, ids, 5, weights->type->dims);
-    ig_value *sums = ig_vision_sum_rows(call, flatten_pixels(e, &r, bins, channels),
-                                        flat_bags(e, &r, ids),
-                                        flat_bags(e, &r, weights));
+    ig_value *sums = ig_compose_sum_rows(e, flatten_pixels(e, &r, bins, channels),
+                                         flat_bags(e, &r, ids),
+                                         flat_bags(e, &r, weights));
     IG_TRY(ig_aten_give(call, give_bins(call, &r, sums, channels)));
     return ig_ts_give(call, 1, map_box(e, &r, channels));
 }

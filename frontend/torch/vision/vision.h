@@ -8,6 +8,7 @@
 #ifndef IG_FRONTEND_TORCH_VISION_VISION_H
 #define IG_FRONTEND_TORCH_VISION_VISION_H
 
+#include "compose/rows/pixels.h"
 #include "compose/rows/segments.h"
 #include "frontend/torch/aten/aten.h"
 
@@ -17,9 +18,6 @@ typedef struct ig_neighbours {
     ig_value *weights; /* the places' dtype */
 } ig_neighbours;
 
-/* sum over l of weights[b, l] * table[ids[b, l]]: [bags, channels]. */
-ig_value *ig_vision_sum_rows(ig_ts_call *call, ig_value *table, ig_value *ids,
-                             ig_value *weights);
 /* x [count, …] with its axes at `axes` of `rank`, the others 1. */
 ig_value *ig_vision_spread(ig_ts_call *call, ig_value *x, uint32_t rank,
                            const uint32_t *axes);

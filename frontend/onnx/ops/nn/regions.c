@@ -3,11 +3,15 @@
  *
  * How many pixels or samples a bin has differs from region to region and is data: a
  * loop takes the k-th of every bin at once, as often as the largest bin has some.
+ * Where the model says how many, averages are bags over rows of channels.
  */
 #include "compose/boxes.h"
+#include "compose/rows/pixels.h"
 #include "frontend/onnx/ops/hooks.h"
 
 #include <math.h>
+
+enum { MAX_SAMPLES = 8 }; /* along an axis of a bin that is one bag */
 
 /* The regions of one node. */
 typedef struct regions {
@@ -18,6 +22,7 @@ typedef struct regions {
     const ig_type *of; /* x's type before */
     ig_dim count, bins[2];
     bool is_max;
+    int64_t ratio; /* samples along each axis of a bin, 0: by its size */
     ig_value *start[2], *size[2], *samples[2]; /* by axis; size of a bin; see users */
 } regions;
 
@@ -31,9 +36,9 @@ static ig_value *read_column(const regions *r, ig_value *rois, uint32_t index) {
                         (ig_dtype)r->x->type->dtype);
 }
 
-/* Bin numbers along an axis: [1, rows, 1] or [1, 1, columns]. */
-static ig_value *index_bins(const regions *r, uint32_t axis) {
-    ig_value *n = ig_expr_axis_iota(r->e, 3, 1 + axis, r->bins[axis]);
+/* Bin numbers along an axis, at position `at` of 3. */
+static ig_value *index_bins(const regions *r, uint32_t axis, uint32_t at) {
+    ig_value *n = ig_expr_axis_iota(r->e, 3, at, r->bins[axis]);
     return ig_expr_cast(r->e, n, (ig_dtype)r->x->type->dtype);
 }
 
@@ -142,22 +147,24 @@ static neighbours find_neighbours(const regions *r, ig_value *position, uint32_t
     return n;
 }
 
-/* Sample `at` of each bin along an axis. */
-static ig_value *place_sample(const regions *r, uint32_t axis, ig_value *at) {
+/* Sample `at` of each bin along an axis, whose bins are `bins`. */
+static ig_value *place_sample(const regions *r, uint32_t axis, ig_value *at,
+                              ig_value *bins) {
     ig_expr *e = r->e;
     ig_dtype dtype = (ig_dtype)r->x->type->dtype;
     ig_value *count = ig_expr_cast(e, r->samples[axis], dtype);
     ig_value *half = ig_expr_with(e, IG_OP_add, ig_expr_cast(e, at, dtype), 0.5);
     ig_value *part = ig_build_div(e, ig_build_mul(e, half, r->size[axis]), count);
-    ig_value *bin = ig_build_mul(e, index_bins(r, axis), r->size[axis]);
+    ig_value *bin = ig_build_mul(e, bins, r->size[axis]);
     return ig_build_add(e, ig_build_add(e, r->start[axis], bin), part);
 }
 
 static ig_value *visit_sample(const regions *r, ig_value *const at[2], ig_value *is_in,
                               ig_value *state) {
     ig_expr *e = r->e;
-    neighbours y = find_neighbours(r, place_sample(r, 0, at[0]), 0);
-    neighbours x = find_neighbours(r, place_sample(r, 1, at[1]), 1);
+    ig_value *rows = number_bins(r, 0, 1), *columns = number_bins(r, 1, 2);
+    neighbours y = find_neighbours(r, place_sample(r, 0, at[0], rows), 0);
+    neighbours x = find_neighbours(r, place_sample(r, 1, at[1], columns), 1);
     ig_value *is_inside = ig_build_and(e, y.is_inside, x.is_inside), *sample = NULL;
     for (uint32_t i = 0; i < 4; i++) {
         ig_value *weight = ig_build_mul(e, y.weights[i / 2], x.weights[i % 2]);
@@ -172,11 +179,72 @@ static ig_value *visit_sample(const regions *r, ig_value *const at[2], ig_value 
     return ig_build_where(e, ig_expr_unsqueeze(e, is_in, 1), sample, state);
 }
 
+/* ---- averages of as many samples in every bin ---- */
+
+/* [R, bins, samples, 2] of an axis as [R, rows, columns, samples, 2, samples, 2]. */
+static ig_value *spread_axis(const regions *r, uint32_t axis, ig_value *x) {
+    ig_dim dims[7];
+    for (uint32_t d = 0; d < 7; d++) {
+        dims[d] = ig_dim_of(1);
+    }
+    dims[0] = r->count;
+    dims[1 + axis] = r->bins[axis];
+    dims[3 + 2 * axis] = ig_dim_of(r->ratio);
+    dims[4 + 2 * axis] = x ? x->type->dims[3] : dims[4];
+    return ig_expr_reshape(r->e, x, 7, dims);
+}
+
+/* Pixels and weights of all samples along an axis, spread. */
+static neighbours find_samples(const regions *r, uint32_t axis) {
+    ig_expr *e = r->e;
+    ig_value *at = ig_expr_axis_iota(e, 3, 2, ig_dim_of(r->ratio));
+    neighbours n =
+        find_neighbours(r, place_sample(r, axis, at, number_bins(r, axis, 1)), axis);
+    ig_value *both[2][2];
+    for (uint32_t i = 0; i < 2; i++) {
+        both[0][i] = ig_expr_unsqueeze(e, n.ids[i], 3);
+        both[1][i] = ig_expr_unsqueeze(e, n.weights[i], 3);
+    }
+    n.ids[0] = spread_axis(r, axis, ig_expr_concat(e, 3, both[0], 2));
+    n.weights[0] = spread_axis(r, axis, ig_expr_concat(e, 3, both[1], 2));
+    n.is_inside = spread_axis(r, axis, ig_expr_unsqueeze(e, n.is_inside, 3));
+    return n;
+}
+
+/* [R, rows, columns, samples…] as bags. */
+static ig_value *flatten_bags(const regions *r, ig_value *x, const ig_dim *dims) {
+    x = ig_expr_expand(r->e, x, 7, dims);
+    return ig_expr_merge_axes(r->e, ig_expr_merge_axes(r->e, x, 3, 6), 0, 2);
+}
+
+/* [R, C, rows, columns] */
+static ig_value *average_bags(const regions *r) {
+    ig_expr *e = r->e;
+    neighbours y = find_samples(r, 0), x = find_samples(r, 1);
+    ig_dim ratio = ig_dim_of(r->ratio), two = ig_dim_of(2);
+    ig_dim all[] = { r->count, r->bins[0], r->bins[1], ratio, two, ratio, two };
+    ig_value *row = ig_build_mul(e, ig_expr_unsqueeze_to(e, r->image, 7),
+                                 ig_expr_dim(e, r->of->dims[2], IG_DT_i64));
+    row = ig_build_add(e, row, y.ids[0]);
+    row = ig_build_mul(e, row, ig_expr_dim(e, r->of->dims[3], IG_DT_i64));
+    ig_value *ids = ig_build_add(e, row, x.ids[0]);
+    ids = ig_build_where(e, ig_build_and(e, y.is_inside, x.is_inside), ids,
+                         ig_expr_integer(e, IG_DT_i64, -1));
+    ig_value *weights = ig_build_mul(e, y.weights[0], x.weights[0]);
+    weights = ig_expr_with(e, IG_OP_div, weights, (double)(r->ratio * r->ratio));
+    ig_value *table = ig_compose_pixel_rows(e,
+                                            ig_expr_reshape(e, r->x, 4, r->of->dims));
+    ig_value *sums = ig_compose_sum_rows(e, table, flatten_bags(r, ids, all),
+                                         flatten_bags(r, weights, all));
+    ig_dim apart[] = { r->count, r->bins[0], r->bins[1], r->of->dims[1] };
+    return ig_expr_move_axis(e, ig_expr_reshape(e, sums, 4, apart), 3, 1);
+}
+
 /* Where a region begins, how large its bins are, and how many samples those have. */
 static void read_axis(regions *r, uint32_t axis, double shift, ig_value *rois) {
     ig_expr *e = r->e;
     double scale = ig_onnx_attr_float(r->node, "spatial_scale", 1);
-    int64_t given = ig_onnx_attr_between(r->node, "sampling_ratio", 0, 0, INT32_MAX);
+    int64_t given = r->ratio;
     ig_value *ends[2];
     for (uint32_t i = 0; i < 2; i++) {
         ends[i] = ig_expr_with(e, IG_OP_mul, read_column(r, rois, 2 * i + 1 - axis),
@@ -214,8 +282,13 @@ ig_status ig_onnx_import_roi_align(ig_onnx_node *node) {
     r.image = ig_onnx_index_among(node, image,
                                   ig_onnx_extent(node->e, node->inputs[0], 0));
     r.is_max = mode == 1;
+    r.ratio = ig_onnx_attr_between(node, "sampling_ratio", 0, 0, INT32_MAX);
     for (uint32_t axis = 0; axis < 2; axis++) {
         read_axis(&r, axis, is_shifted ? 0.5 : 0, node->inputs[1]);
+    }
+    if (r.ratio > 0 && r.ratio <= MAX_SAMPLES && !r.is_max) {
+        return ig_onnx_give(node,
+                            ig_expr_like(node->e, average_bags(&r), node->inputs[0]));
     }
     ig_value *y = visit_positions(&r, visit_sample, r.is_max ? -(double)INFINITY : 0);
     ig_value *count = ig_build_mul(node->e, r.samples[0], r.samples[1]);
@@ -269,7 +342,7 @@ static void read_pool_axis(regions *r, uint32_t axis, ig_value *rois) {
     ig_dtype dtype = (ig_dtype)r->x->type->dtype;
     length = ig_build_div(e, length, ig_expr_dim(e, r->bins[axis], dtype));
     ig_value *extent = ig_expr_dim(e, r->of->dims[2 + axis], dtype);
-    ig_value *number = index_bins(r, axis);
+    ig_value *number = index_bins(r, axis, 1 + axis);
     edges[0] = ig_build_floor(e, ig_build_mul(e, number, length));
     number = ig_expr_with(e, IG_OP_add, number, 1);
     edges[1] = ig_build_ceil(e, ig_build_mul(e, number, length));
