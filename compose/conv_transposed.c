@@ -3,18 +3,24 @@
  *
  * Element i of x counts for places s * i + k of the result, s the stride.  Places with
  * the same rest r when divided by s, a phase, see the weights k = r, r + s … alone: a
- * convolution of stride 1 with a kernel of k / s.  Where s divides k, the phases are
- * the channels of one convolution, which are dealt out:
+ * convolution of stride 1 with a kernel of k / s.  The phases are the channels of one
+ * convolution, or where s does not divide k and zeros among its weights would cost too
+ * much those of one for each phase, and are dealt out:
  *
  *     x [B, C, S]  conv  [B, s * O, S + k / s - 1]  as  [B, s, O, M]
  *     transpose [B, O, M, s]  as  [B, O, M * s]  slice: the cut at both ends
  *
- * Others are convolutions over x with s - 1 zeros after each element, with weights
- * mirrored and their channels exchanged.
+ * Kernels smaller than the stride are convolutions over x with s - 1 zeros after each
+ * element, with weights mirrored and their channels exchanged.
  */
 #include "compose/window.h"
 
+#include "ir/build/extent.h"
+
+#include <assert.h>
 #include <string.h>
+
+enum { MAX_PHASES = 9, FULL_CHANNELS = 16 };
 
 /* ---- by phases ---- */
 
@@ -24,7 +30,8 @@ typedef struct phases {
     uint32_t space;
     ig_dim group, ins, outs; /* channels of a group */
     int64_t count;           /* of phases: the product of strides */
-    int64_t strides[IG_TENSOR_RANK], taps[IG_TENSOR_RANK];
+    int64_t strides[IG_TENSOR_RANK], extents[IG_TENSOR_RANK];
+    int64_t taps[IG_TENSOR_RANK];  /* of the phase with most */
     int64_t gains[IG_TENSOR_RANK]; /* places beyond the last tap, of zeros */
 } phases;
 
@@ -42,35 +49,48 @@ static bool read_phases(ig_expr *e, const ig_op *op, phases *out) {
         ig_dim before = ig_spatial_dim(op, IG_conv_before, d);
         ig_dim after = ig_spatial_dim(op, IG_conv_after, d);
         if (!ig_dim_constant(e->module, w->dims[2 + d], &extent) || extent < stride ||
-            extent % stride || ig_spatial_int(op, IG_conv_dilations, d) != 1 ||
+            ig_spatial_int(op, IG_conv_dilations, d) != 1 ||
             !ig_dim_constant(e->module, before, &first) || first < 0 ||
             !ig_dim_constant(e->module, after, &lost)) {
             return false;
         }
         out->strides[d] = stride;
-        out->taps[d] = extent / stride;
+        out->extents[d] = extent;
+        out->taps[d] = (extent + stride - 1) / stride;
         out->gains[d] = lost < 0 ? -lost : 0;
         out->count *= stride;
     }
     return out->count > 1;
 }
 
-/* [C, O, k…] of each group to [group * phases * O, C, k / s… mirrored]. */
-static ig_value *phase_weights(const phases *p) {
-    ig_expr *e = p->e;
-    ig_value *w = p->op->operands[1].value;
+/* [C, O, k…] as [group, C / group, O, k / s, s, …], with zeros where s does not divide
+ * k. */
+static ig_value *split_weights(const phases *p) {
     uint32_t n = p->space, rank = 3 + 2 * n;
     ig_dim dims[IG_TENSOR_RANK] = { p->group, p->ins, p->outs };
-    int64_t perm[IG_TENSOR_RANK] = { 0 };
+    ig_dim none[IG_TENSOR_RANK], more[IG_TENSOR_RANK];
     for (uint32_t d = 0; d < n; d++) {
         dims[3 + 2 * d] = ig_dim_of(p->taps[d]);
         dims[4 + 2 * d] = ig_dim_of(p->strides[d]);
+        none[d] = ig_dim_of(0);
+        more[d] = ig_dim_of(p->taps[d] * p->strides[d] - p->extents[d]);
+    }
+    ig_value *w = ig_compose_pad_space(p->e, p->op->operands[1].value, none, more, 0);
+    return ig_expr_reshape(p->e, w, rank, dims);
+}
+
+/* [C, O, k…] of each group to [group * phases * O, C, k / s… mirrored]. */
+static ig_value *phase_weights(const phases *p) {
+    ig_expr *e = p->e;
+    uint32_t n = p->space;
+    int64_t perm[IG_TENSOR_RANK] = { 0 };
+    for (uint32_t d = 0; d < n; d++) {
         perm[1 + d] = 4 + 2 * d;
         perm[3 + n + d] = 3 + 2 * d;
     }
     perm[1 + n] = 2;
     perm[2 + n] = 1;
-    w = ig_expr_transpose(e, ig_expr_reshape(e, w, rank, dims), perm);
+    ig_value *w = ig_expr_transpose(e, split_weights(p), perm);
     w = ig_expr_merge_axes(e, w, 0, 1 + n);
     for (uint32_t d = 0; d < n; d++) {
         w = ig_expr_flip(e, w, 2 + d);
@@ -109,6 +129,56 @@ static ig_value *deal_phases(const phases *p, ig_value *y) {
     return y;
 }
 
+/* ---- phase by phase ---- */
+
+/* Would zeros among the weights be half as many as the weights? */
+static bool wastes_taps(const phases *p) {
+    int64_t padded = 1, own = 1, outs = 0;
+    for (uint32_t d = 0; d < p->space; d++) {
+        padded *= p->taps[d] * p->strides[d];
+        own *= p->extents[d];
+    }
+    return 2 * padded > 3 * own && ig_dim_is(p->group, 1) &&
+           ig_dim_constant(p->e->module, p->outs, &outs) && outs >= FULL_CHANNELS;
+}
+
+/* What phase `rest` has of x, padded for the phase with most taps, and of the weights
+ * [1, C, O, k / s, s, …]. */
+static ig_value *convolve_phase(const phases *p, ig_value *x, ig_value *w,
+                                const int64_t *rest) {
+    ig_expr *e = p->e;
+    ig_value *bias = p->op->operand_count > 2 ? p->op->operands[2].value : NULL;
+    ig_conv_attrs plain = { 0 };
+    for (uint32_t d = p->space; d-- > 0;) {
+        int64_t taps = (p->extents[d] - rest[d] + p->strides[d] - 1) / p->strides[d];
+        ig_dim lost = ig_dim_of(p->taps[d] - taps);
+        ig_dim left = ig_dim_sub(e->module, ig_expr_extent(e, x, 2 + d), lost);
+        w = ig_expr_select(e, w, 4 + 2 * d, ig_dim_of(rest[d]));
+        w = ig_expr_slice(e, w, 3 + 2 * d, ig_dim_of(0), ig_dim_of(taps), 1);
+        x = ig_expr_slice(e, x, 2 + d, lost, left, 1);
+    }
+    w = ig_expr_swap(e, ig_expr_squeeze(e, w, 0), 0, 1);
+    for (uint32_t d = 0; d < p->space; d++) {
+        w = ig_expr_flip(e, w, 2 + d);
+    }
+    return ig_build_conv(e, x, w, bias, plain);
+}
+
+/* [B, phases * O, M…] */
+static ig_value *convolve_each(const phases *p, ig_value *x) {
+    ig_value *parts[MAX_PHASES], *w = split_weights(p);
+    assert(p->count <= MAX_PHASES && "more are one convolution");
+    for (int64_t i = 0; i < p->count; i++) {
+        int64_t rest[IG_TENSOR_RANK], number = i;
+        for (uint32_t d = p->space; d-- > 0;) {
+            rest[d] = number % p->strides[d];
+            number /= p->strides[d];
+        }
+        parts[i] = convolve_phase(p, x, w, rest);
+    }
+    return ig_expr_concat(p->e, 1, parts, (uint32_t)p->count);
+}
+
 static ig_value *convolve_phases(const phases *p) {
     ig_expr *e = p->e;
     const ig_type *type = p->op->results->type;
@@ -123,7 +193,9 @@ static ig_value *convolve_phases(const phases *p) {
     }
     ig_value *x = ig_compose_pad_space(e, p->op->operands[0].value, before, after, 0);
     ig_conv_attrs attrs = { .group = ig_conv_attrs_of(p->op).group };
-    ig_value *y = ig_build_conv(e, x, phase_weights(p), phase_bias(p), attrs);
+    bool is_each = p->count <= MAX_PHASES && wastes_taps(p);
+    ig_value *y = is_each ? convolve_each(p, x)
+                          : ig_build_conv(e, x, phase_weights(p), phase_bias(p), attrs);
     y = deal_phases(p, y);
     return ig_expr_slices(e, y, starts, type->dims, NULL);
 }
