@@ -21,6 +21,7 @@
  * that stay (lower/serial/conv.c) sums in the same order.  So a layer gives the same
  * bits whether its weights are constants or arguments.
  *
+ * Those of f16 and bf16 are f32's between casts, of the weights by their recipe.
  * Convolutions of bytes in groups become conv_quads (channels_bytes.c).  Others that
  * are not f32, or of few channels a group, stay as they are.
  *
@@ -77,7 +78,8 @@ static bool has_padding(const ig_op *op) {
 
 static bool read_convolution(ig_op *op, convolution *out) {
     const ig_type *x = op->operands[0].value->type, *w = op->operands[1].value->type;
-    if (op->code != IG_OP_conv || x->dtype != IG_DT_f32 || has_padding(op) ||
+    bool is_float = x->dtype == IG_DT_f32 || ig_pack_is_narrow((ig_dtype)x->dtype);
+    if (op->code != IG_OP_conv || !is_float || has_padding(op) ||
         ig_attr_int(op, IG_conv_transposed, 0) || !ig_type_is_static(w) ||
         2 * x->rank > IG_WINDOW_RANK + 4) {
         return false;
@@ -163,6 +165,25 @@ static ig_value *build_taps(ig_expr *e, ig_value *w) {
 
 static ig_value *build_packed(ig_expr *e, const convolution *c, ig_value *w) {
     return is_depthwise(c) ? build_taps(e, w) : build_panels(e, c, w);
+}
+
+/* A convolution of f16 or bf16 as one of f32 whose operands are widened; `op` goes. */
+static ig_op *widen_op(ig_pass_run *run, ig_op *op) {
+    ig_builder b = ig_builder_before(op);
+    ig_expr e = ig_expr_of(&b);
+    ig_value *operands[3];
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        operands[i] = ig_expr_cast(&e, op->operands[i].value, IG_DT_f32);
+    }
+    ig_value *wide = ig_build_conv(&e, operands[0], operands[1],
+                                   op->operand_count > 2 ? operands[2] : NULL,
+                                   ig_conv_attrs_of(op));
+    ig_value *y = ig_expr_cast(&e, wide, (ig_dtype)op->results->type->dtype);
+    y->name = op->results->name;
+    ig_value_replace(op->results, y);
+    ig_op_erase(op);
+    run->changed = true;
+    return wide->def;
 }
 
 /* The packed weights as a weight of the module; NULL where they are not constant, or
@@ -267,6 +288,10 @@ static bool convert_op(ig_pass_run *run, ig_op *op) {
     convolution c;
     if (!read_convolution(op, &c) || (!is_depthwise(&c) && !fills_panels(&c))) {
         return false;
+    }
+    if (op->operands[0].value->type->dtype != IG_DT_f32) {
+        return ig_pack_is_constant(op->operands[1].value) &&
+               convert_op(run, widen_op(run, op));
     }
     ig_builder b = ig_builder_before(op);
     ig_expr e = ig_expr_of(&b);

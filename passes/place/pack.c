@@ -55,7 +55,7 @@ typedef struct packer {
 
 /* ---- weights that can be packed ---- */
 
-static bool is_narrow(ig_dtype dtype) {
+bool ig_pack_is_narrow(ig_dtype dtype) {
     return dtype == IG_DT_f16 || dtype == IG_DT_bf16;
 }
 
@@ -66,7 +66,7 @@ static const ig_op *read_weight(const ig_op *def, bool *is_transposed) {
         const ig_type *from = def->operand_count ? def->operands[0].value->type : NULL;
         bool is_widening = def->code == IG_OP_cast &&
                            def->results->type->dtype == IG_DT_f32 &&
-                           is_narrow((ig_dtype)from->dtype);
+                           ig_pack_is_narrow((ig_dtype)from->dtype);
         if (!is_widening && !ig_pack_swaps_two(def)) {
             return NULL;
         }
@@ -102,7 +102,7 @@ static bool read_plain(const ig_pass_run *run, const ig_op *op, matrix *out) {
         return false;
     }
     ig_dtype dtype = (ig_dtype)def->results->type->dtype;
-    out->is_narrow = is_narrow(dtype);
+    out->is_narrow = ig_pack_is_narrow(dtype);
     if (dtype != IG_DT_f32 && (!out->is_narrow || !packs_factors(run))) {
         return false;
     }
@@ -315,6 +315,11 @@ static const char *free_name(ig_pass_run *run, ig_module *module, const matrix *
                            graph->body.last->operand_count);
 }
 
+bool ig_pack_is_constant(ig_value *value) {
+    uint32_t left = MAX_OPS;
+    return is_from_constants(value, &left);
+}
+
 ig_value *ig_pack_constant(ig_pass_run *run, ig_value *value, const char **out_name) {
     uint32_t left = MAX_OPS;
     if (!is_from_constants(value, &left)) {
@@ -383,7 +388,7 @@ static ig_value *scale_by(ig_builder *b, ig_value *x, ig_value *scale) {
 
 ig_value *ig_pack_merge_rows(ig_builder *b, ig_value *x) {
     ig_expr e = ig_expr_of(b);
-    if (is_narrow((ig_dtype)x->type->dtype)) {
+    if (ig_pack_is_narrow((ig_dtype)x->type->dtype)) {
         x = ig_expr_cast(&e, x, IG_DT_f32);
     }
     const ig_type *type = x->type;
@@ -416,7 +421,7 @@ void ig_pack_replace_product(ig_op *op, ig_builder *b, ig_value *product) {
     const ig_type *type = op->results->type;
     ig_op *weight = op->operands[1].value->def;
     ig_expr e = ig_expr_of(b);
-    if (is_narrow((ig_dtype)type->dtype)) {
+    if (ig_pack_is_narrow((ig_dtype)type->dtype)) {
         product = ig_expr_cast(&e, product, (ig_dtype)type->dtype);
     }
     if (product->type->rank != type->rank) {
@@ -481,7 +486,7 @@ static bool can_merge(const ig_op *op) {
     bool is_view = x->def && x->def->code != IG_OP_reshape &&
                    (ig_ops[x->def->code].traits & IG_VIEW);
     return type->rank > 2 && op->operands[1].value->type->rank == 2 && !is_view &&
-           !is_narrow((ig_dtype)type->dtype) &&
+           !ig_pack_is_narrow((ig_dtype)type->dtype) &&
            !(ig_dim_constant(ig_op_module(op), type->dims[type->rank - 2], &rows) &&
              rows >= MANY_ROWS);
 }

@@ -36,6 +36,10 @@ ig_graph *ig_pack_recipes(ig_module *module);
 /* `value`, of known extents, in that graph, where only constants go into it (else NULL,
  * and nothing was built); *out_name: for weights made of it, its own if it is one. */
 ig_value *ig_pack_constant(ig_pass_run *run, ig_value *value, const char **out_name);
+/* Can it? */
+bool ig_pack_is_constant(ig_value *value);
+/* f16 or bf16? */
+bool ig_pack_is_narrow(ig_dtype dtype);
 /* The weight `name` whose value is `value`, of that graph. */
 ig_weight *ig_pack_add_recipe(ig_pass_run *run, ig_module *module, const char *name,
                               ig_value *value);
