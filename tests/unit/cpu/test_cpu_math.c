@@ -70,7 +70,7 @@ static const function functions[] = {
     { "log1p", ig_math_log1p, log1p, log1pl, 1.5, 1.5, 1.5 },
     { "sin", ig_math_sin, sin, sinl, 0.51, 0.51, 1.5 },
     { "cos", ig_math_cos, cos, cosl, 0.51, 0.51, 1.5 },
-    { "tanh", ig_math_tanh, tanh, tanhl, 1.5, 2.0, 1.5 },
+    { "tanh", ig_math_tanh, tanh, tanhl, 2.2, 2.5, 2.4 },
     { "erf", ig_math_erf, erf, erfl, 1.1, 1.5, 1.1 },
     { "sigmoid", ig_math_sigmoid, sigmoid, sigmoid_long, 2.0, 2.5, 2.0 },
     { "softplus", ig_math_softplus, softplus, softplus_long, 2.0, 2.5, 2.0 },
