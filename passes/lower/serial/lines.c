@@ -25,8 +25,10 @@ static ig_dim last_extent(const ig_lines *lines) {
 static uint32_t group_vectors(const ig_lines *lines) {
     int64_t extent = 0;
     bool is_known = ig_dim_constant(lines->lower->module, last_extent(lines), &extent);
+    bool is_many = lines->has_many && lines->lower->target->vector_registers >= 32;
+    int64_t room = is_many ? IG_LINE_MANY_VECTORS : IG_LINE_VECTORS;
     int64_t max = is_known ? extent / lines->lanes : IG_LINE_VECTORS;
-    return max < 1 ? 1 : max > IG_LINE_VECTORS ? IG_LINE_VECTORS : (uint32_t)max;
+    return max < 1 ? 1 : (uint32_t)(max > room ? room : max);
 }
 
 static int64_t group_width(const ig_lines *lines) {

@@ -5,8 +5,9 @@
 
 #include "passes/lower/walk.h"
 
-/* Vectors that go down their axis together. */
-enum { IG_LINE_VECTORS = 8 };
+/* Vectors that go down their axis together, at most; and where each carries one value
+ * and there are registers for more. */
+enum { IG_LINE_VECTORS = 8, IG_LINE_MANY_VECTORS = 32 };
 
 /* Code for `vectors` vectors of lines side by side, of which index[last] is the first;
  * index[axis] is the code's to set.  count (NULL: all) says how many lanes of a single
@@ -20,6 +21,7 @@ typedef struct ig_lines {
     uint32_t axis;
     uint32_t lanes; /* 1: one line after the other */
     int64_t each;   /* lines a tile where lanes is 1 */
+    bool has_many;  /* IG_LINE_MANY_VECTORS where there are registers */
     ig_lines_fn emit;
     void *user;
 } ig_lines;

@@ -44,7 +44,8 @@ static void emit_scan(void *user, ig_builder *b, ig_value **index, uint32_t vect
     uint32_t lanes = s->lines.lanes, carried = s->is_rising ? 2 * vectors : vectors;
     ig_value *extent = ig_lower_dim(s->lower, s->x->type->dims[s->axis]);
     ig_value *zero = k_const_vector(b, s->wide, lanes, 0.0), *one = k_i64(b, 1);
-    ig_value *values[2 * IG_LINE_VECTORS], *shown[IG_LINE_VECTORS];
+    ig_value *values[IG_LINE_MANY_VECTORS], *shown[IG_LINE_MANY_VECTORS];
+    _Static_assert(2 * IG_LINE_VECTORS <= IG_LINE_MANY_VECTORS, "room for either");
     for (uint32_t v = 0; v < carried; v++) {
         values[v] = zero;
     }
@@ -99,6 +100,7 @@ ig_status ig_lower_serial_scan(ig_lower *lower) {
                     .axis = s.axis,
                     .lanes = ig_lower_line_lanes(lower, s.x, s.out, s.axis, s.wide),
                     .each = ig_lower_tile(lower, LINES),
+                    .has_many = !s.is_rising,
                     .emit = emit_scan,
                     .user = &s };
     lower->name = "cumsum";
@@ -144,9 +146,13 @@ static void emit_range_tile(void *user, ig_builder *b, ig_value *tile) {
                          : 1;
     ig_value *first = k_mul(b, tile, k_i64(b, chunk)), *step = k_i64(b, lanes);
     ig_value *last = k_min(b, count, k_add(b, first, k_i64(b, chunk)));
-    k_loop loop = k_loop_open(b, first, last, step, NULL, 0);
-    ig_value *left = lanes > 1 ? k_sub(&loop.b, last, loop.index) : NULL;
-    emit_elements(r, &loop.b, loop.index, lanes, left);
+    ig_value *vectors = k_div(b, k_sub(b, last, first), step);
+    ig_value *whole = k_add(b, first, k_mul(b, vectors, step));
+    k_loop loop = k_loop_open(b, first, whole, step, NULL, 0);
+    emit_elements(r, &loop.b, loop.index, lanes, NULL);
+    k_loop_close(&loop, NULL, 0);
+    loop = k_loop_open(b, whole, last, step, NULL, 0);
+    emit_elements(r, &loop.b, loop.index, lanes, k_sub(&loop.b, last, loop.index));
     k_loop_close(&loop, NULL, 0);
 }
 

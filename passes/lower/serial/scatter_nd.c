@@ -14,14 +14,14 @@
 
 #include <assert.h>
 
-enum { COLUMNS = 256, IDS = 1 };
+enum { COLUMNS = 256, IDS = 1, COPIES = 4 };
 
 typedef struct blocks {
     ig_lower *lower;
     const ig_lower_operand *x, *ids, *updates, *out;
     uint32_t depth; /* leading axes of x that a tuple selects along */
     ig_scatter kind;
-    bool wraps, is_checked, is_in_place;
+    bool wraps, is_checked, is_in_place, is_whole;
     ig_value *first, *last; /* columns of this tile */
 } blocks;
 
@@ -103,7 +103,30 @@ static k_loop open_columns(const blocks *s, ig_builder *b) {
     return k_loop_open(b, s->first, s->last, k_i64(b, 1), NULL, 0);
 }
 
+/* All of x at once: both lie row by row, and there is one tile. */
+static void copy_all(const blocks *s, ig_builder *b) {
+    ig_dim all = ig_type_count(s->lower->module, s->x->type);
+    uint32_t lanes = ig_lower_lanes(s->lower, (ig_dtype)s->x->type->dtype);
+    ig_value *count = ig_lower_dim(s->lower, all), *step = k_i64(b, COPIES * lanes);
+    ig_value *whole = k_mul(b, k_div(b, count, step), step);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), whole, step, NULL, 0);
+    for (int64_t i = 0; i < COPIES; i++) {
+        ig_value *at = k_add(&loop.b, loop.index, k_i64(&loop.b, i * lanes));
+        ig_value *x = k_load(&loop.b, s->x->buffer, at, lanes);
+        k_store(&loop.b, x, s->out->buffer, at);
+    }
+    k_loop_close(&loop, NULL, 0);
+    loop = k_loop_open(b, whole, count, k_i64(b, 1), NULL, 0);
+    ig_value *x = k_load(&loop.b, s->x->buffer, loop.index, 1);
+    k_store(&loop.b, x, s->out->buffer, loop.index);
+    k_loop_close(&loop, NULL, 0);
+}
+
 static void copy_columns(const blocks *s, ig_builder *b) {
+    if (s->is_whole) {
+        copy_all(s, b);
+        return;
+    }
     ig_dim count = ig_dim_product(s->lower->module, s->x->type->dims, s->depth);
     ig_value *positions = ig_lower_dim(s->lower, count);
     k_loop loop = k_loop_open(b, k_i64(b, 0), positions, k_i64(b, 1), NULL, 0);
@@ -166,6 +189,16 @@ static ig_dim block_of(const blocks *s) {
     return ig_dim_product(s->lower->module, x->dims + s->depth, x->rank - s->depth);
 }
 
+static bool lies_row_by_row(ig_module *module, const ig_lower_operand *x) {
+    ig_dim run = ig_dim_of(1);
+    bool is_dense = true;
+    for (uint32_t d = x->type->rank; d-- > 0;) {
+        is_dense = is_dense && ig_dim_same(x->strides[d], run);
+        run = ig_dim_mul(module, run, x->type->dims[d]);
+    }
+    return is_dense;
+}
+
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     blocks *s = user;
     ig_value *width = ig_lower_dim(s->lower, block_of(s));
@@ -204,6 +237,8 @@ ig_status ig_lower_serial_scatter_nd(ig_lower *lower) {
     lower->grid = ig_lower_ceil_div(lower, block_of(&s), ig_lower_tile(lower, COLUMNS));
     lower->cost = ig_type_count(lower->module,
                                 s.is_in_place ? s.updates->type : s.x->type);
+    s.is_whole = ig_dim_is(lower->grid, 1) && lies_row_by_row(lower->module, s.x) &&
+                 lies_row_by_row(lower->module, s.out);
     ig_lower_each_tile(lower, emit_tile, &s);
     return IG_OK;
 }
