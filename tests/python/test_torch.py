@@ -225,6 +225,26 @@ class Torch(unittest.TestCase):
             self.assertEqual(got.dtype, dtype)
             self.assertTrue(torch.equal(got, x + x))
 
+    def test_sums_of_halves_are_rounded_as_torchs(self):
+        class Sum(torch.nn.Module):
+            def __init__(self, beta, alpha):
+                super().__init__()
+                self.beta, self.alpha = beta, alpha
+
+            def forward(self, x, a, b):
+                return torch.addbmm(x, a, b, beta=self.beta, alpha=self.alpha)
+
+        torch.manual_seed(0)
+        for dtype in (torch.bfloat16, torch.float16):
+            for beta, alpha, count in ((1, 1, 1), (0.5, 2, 5), (0, 1, 2), (1, 0.6, 20)):
+                model = Sum(beta, alpha)
+                given = [torch.randn(shape).to(dtype)
+                         for shape in ((4, 6), (count, 4, 5), (count, 5, 6))]
+                wanted = model(*given)
+                got = ingot.compile(model, tuple(given))(*given)
+                steps = (got.view(torch.int16).int() - wanted.view(torch.int16).int()).abs()
+                self.assertLessEqual(int(steps.max()), 1)
+
     def test_arguments_that_the_call_changes(self):
         class Change(torch.nn.Module):
             def forward(self, x):

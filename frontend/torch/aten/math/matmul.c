@@ -8,6 +8,8 @@
 #include <assert.h>
 #include <string.h>
 
+enum { MAX_ROUNDED = 64 }; /* products that are added one by one */
+
 /* Booleans and integers are multiplied as they are; f16 sums are wide in the op. */
 static ig_value *multiply_matrices(ig_expr *e, ig_value *x, ig_value *y) {
     return ig_expr_matmul(e, x, y);
@@ -91,10 +93,44 @@ static ig_status add_product(ig_ts_call *call, ig_value *all) {
     return ig_aten_give(call, ig_expr_map2(call->e, code, all, self));
 }
 
+/* How many products torch adds one by one; 0: not a few, or of wide numbers. */
+static int64_t count_rounded(const ig_ts_call *call, const ig_value *x,
+                             const ig_value *y) {
+    int64_t counts[2] = { 0, 0 };
+    bool is_narrow = x && y && x->type->rank == 3 && y->type->rank == 3 &&
+                     (x->type->dtype == IG_DT_bf16 || x->type->dtype == IG_DT_f16) &&
+                     ig_dim_constant(call->module, x->type->dims[0], &counts[0]) &&
+                     ig_dim_constant(call->module, y->type->dims[0], &counts[1]);
+    return is_narrow && counts[0] == counts[1] && counts[0] <= MAX_ROUNDED ? counts[0]
+                                                                           : 0;
+}
+
+/* addbmm of 16-bit floats as torch does it: the sum is rounded after each product. */
+static ig_status add_rounded(ig_ts_call *call, ig_value *x, ig_value *y,
+                             int64_t count) {
+    ig_expr *e = call->e;
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
+    ig_value *sum = ig_expr_widen(e, ig_aten_tensor(call, 0));
+    sum = is_number(&call->args[3], 0) ? NULL : scale_by(call, sum, 3);
+    for (int64_t i = 0; i < count; i++) {
+        ig_value *a = ig_expr_select(e, x, 0, ig_dim_of(i));
+        ig_value *b = ig_expr_select(e, y, 0, ig_dim_of(i));
+        ig_value *part = multiply_matrices(e, ig_expr_widen(e, a), ig_expr_widen(e, b));
+        part = scale_by(call, part, 4);
+        sum = ig_expr_cast(e, sum ? ig_build_add(e, sum, part) : part, dtype);
+        sum = ig_expr_widen(e, sum);
+    }
+    return ig_aten_give(call, ig_expr_cast(e, sum, dtype));
+}
+
 /* addmm, addmv, baddbmm; variant 1, addbmm: products summed over the batch */
 ig_status ig_ts_op_addmm(ig_ts_call *call) {
-    ig_value *all = multiply_matrices(call->e, ig_aten_tensor(call, 1),
-                                      ig_aten_tensor(call, 2));
+    ig_value *x = ig_aten_tensor(call, 1), *y = ig_aten_tensor(call, 2);
+    int64_t rounded = call->row->variant == 1 ? count_rounded(call, x, y) : 0;
+    if (rounded > 0) {
+        return add_rounded(call, x, y, rounded);
+    }
+    ig_value *all = multiply_matrices(call->e, x, y);
     if (call->row->variant == 1) {
         all = ig_expr_reduce_axis(call->e, IG_REDUCE_sum, all, 0, false);
     }
