@@ -11,18 +11,15 @@
 
 ig_value *ig_grad_add_rows(ig_expr *e, const ig_type *type, ig_value *index,
                            ig_value *is_live, ig_value *d) {
-    ig_dim dims[IG_TENSOR_RANK], rows = type->dims[0];
-    memcpy(dims, type->dims, type->rank * sizeof *dims);
-    index = ig_expr_cast(e, index, IG_DT_i64);
-    if (is_live) { /* others go to a row of their own, at the end */
-        dims[0] = ig_dim_add(e->module, rows, ig_dim_of(1));
-        index = ig_build_where(e, is_live, index, ig_expr_dim(e, rows, IG_DT_i64));
-    }
-    ig_value *zeros = ig_expr_fill(e, (ig_dtype)type->dtype, type->rank, dims, 0);
-    ig_value *tuples = index ? ig_expr_unsqueeze(e, index, index->type->rank) : NULL;
     ig_scatter_nd_attrs add = { .reduce = IG_SCATTER_add };
-    ig_value *sum = ig_build_scatter_nd(e, zeros, tuples, d, add);
-    return ig_expr_slice(e, sum, 0, ig_dim_of(0), rows, 1);
+    index = ig_expr_cast(e, index, IG_DT_i64);
+    if (is_live) {
+        index = ig_build_where(e, is_live, index, ig_expr_integer(e, IG_DT_i64, -1));
+        add.negative = IG_NEGATIVE_skip;
+    }
+    ig_value *zeros = ig_expr_fill(e, (ig_dtype)type->dtype, type->rank, type->dims, 0);
+    ig_value *tuples = index ? ig_expr_unsqueeze(e, index, index->type->rank) : NULL;
+    return ig_build_scatter_nd(e, zeros, tuples, d, add);
 }
 
 /* Axes of the indices first, which replace `axis` of x. */

@@ -5,7 +5,8 @@
  *
  * x is seen as [places, block]; tuples of ids choose a place.  Two updates may meet in
  * any place, so tiles cut the block: each copies its columns of x and then goes through
- * all tuples.  A tuple out of range is reported and left out.  Where x is in the
+ * all tuples.  A tuple out of range is reported and left out; one that is skipped is
+ * left out.  Where x is in the
  * result's memory nothing is copied.
  *
  *   grid       columns of the block, COLUMNS a tile
@@ -21,7 +22,7 @@ typedef struct blocks {
     const ig_lower_operand *x, *ids, *updates, *out;
     uint32_t depth; /* leading axes of x that a tuple selects along */
     ig_scatter kind;
-    bool wraps, is_checked, is_in_place, is_whole;
+    bool wraps, skips, is_checked, is_in_place, is_whole;
     ig_value *first, *last; /* columns of this tile */
 } blocks;
 
@@ -140,6 +141,16 @@ static void copy_columns(const blocks *s, ig_builder *b) {
     k_loop_close(&loop, NULL, 0);
 }
 
+/* Reports an index that names no row; a negative one may say that there is none. */
+static void report_index(const blocks *s, ig_builder *b, ig_value *id, ig_value *id_at,
+                         ig_value *is_good) {
+    ig_value *is_none = s->skips ? k_compare(b, IG_OP_lt, id, k_i64(b, 0)) : NULL;
+    ig_value *is_fine = is_none ? k_binary(b, IG_OP_or, is_good, is_none) : is_good;
+    k_if check = k_if_open(b, is_fine, NULL, 0);
+    k_report(&check.other, k_i64(&check.other, IDS), id_at, id);
+    k_if_close(&check, NULL, NULL);
+}
+
 /* Where the place that tuple `tuple` names begins in out; *valid: is there one? */
 static ig_value *read_tuple(const blocks *s, ig_builder *b, ig_value *tuple,
                             ig_value **valid) {
@@ -153,9 +164,7 @@ static ig_value *read_tuple(const blocks *s, ig_builder *b, ig_value *tuple,
         ig_value *extent = ig_lower_dim(s->lower, s->x->type->dims[d]), *row = id;
         if (!s->is_checked) {
             row = ig_lower_row(b, id, extent, s->wraps, &is_good);
-            k_if check = k_if_open(b, is_good, NULL, 0);
-            k_report(&check.other, k_i64(&check.other, IDS), id_at, id);
-            k_if_close(&check, NULL, NULL);
+            report_index(s, b, id, id_at, is_good);
             *valid = k_binary(b, IG_OP_and, *valid, is_good);
         }
         ig_value *stride = ig_lower_dim(s->lower, s->out->strides[d]);
@@ -214,9 +223,6 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
 ig_status ig_lower_serial_scatter_nd(ig_lower *lower) {
     const ig_op *op = ig_lower_anchor(lower, IG_OP_scatter_nd);
     int64_t rule = ig_attr_int(op, IG_scatter_nd_negative, 0);
-    if (rule == IG_NEGATIVE_skip) {
-        return ig_lower_unsupported(lower, "scatter_nd that skips indices");
-    }
     blocks s = { .lower = lower,
                  .x = ig_lower_input(lower, op, 0),
                  .ids = ig_lower_input(lower, op, 1),
@@ -224,6 +230,8 @@ ig_status ig_lower_serial_scatter_nd(ig_lower *lower) {
                  .out = &lower->outs[0],
                  .kind = (ig_scatter)ig_attr_int(op, IG_scatter_nd_reduce, 0),
                  .wraps = rule == IG_NEGATIVE_wrap,
+                 .skips = rule == IG_NEGATIVE_skip &&
+                          op->operands[1].value->type->dtype != IG_DT_u64,
                  .is_checked = ig_attr_int(op, IG_scatter_nd_is_checked, 0) != 0,
                  .is_in_place = ig_attr_int(op, IG_scatter_nd_in_place, 0) != 0 };
     ig_dim depth = s.ids->type->dims[s.ids->type->rank - 1];

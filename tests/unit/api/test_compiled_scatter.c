@@ -160,6 +160,39 @@ TEST(no_updates_change_nothing) {
 }
 END_TEST
 
+/* ---- indices of no row ---- */
+
+static const char skipping[] =
+    "module @m {\n"
+    "  graph @main(%x: f32[V, 2], %j: i64[C, 1], %r: f32[C, 2]) -> (f32[V, 2]) {\n"
+    "    %0 = scatter_nd %x, %j, %r {reduce = add, negative = skip} : f32[V, 2]\n"
+    "    ret %0\n"
+    "  }\n"
+    "}\n";
+
+TEST(negative_indices_are_skipped_and_no_others) {
+    float x[V * 2] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 }, out[V * 2];
+    float r[8] = { 1, 1, NAN, NAN, INFINITY, INFINITY, 2, -0.0f };
+    int64_t j[4] = { 1, -1, INT64_MIN, 1 };
+    program p = open_program(skipping);
+    ig_view in[3] = { view_of(x, IG_F32, 2, V), view_of(j, IG_I64, 2, 4),
+                      view_of(r, IG_F32, 2, 4) };
+    ig_view result = view_of(out, IG_F32, 2, V);
+    in[1].dims[1] = 1;
+    CHECK_MSG(ig_session_run(p.session, in, 3, &result, 1) == IG_OK, "%s",
+              ig_session_error(p.session));
+    check_values(out, (float[]){ 1, 2, 6, 5, 5, 6, 7, 8, 9, 10 }, V * 2);
+    j[2] = V;
+    CHECK_STATUS(ig_session_run(p.session, in, 3, &result, 1), IG_INVALID);
+    CHECK_MSG(strstr(ig_session_error(p.session), "element 2") != NULL, "%s",
+              ig_session_error(p.session));
+    in[0].dims[0] = 0; /* no row at all */
+    j[2] = j[0] = j[3] = -1;
+    CHECK_OK(ig_session_run(p.session, in, 3, &result, 1));
+    close_program(&p);
+}
+END_TEST
+
 /* ---- values of the run ---- */
 
 /* Only what dies at its scatter is changed where it stands. */
@@ -288,4 +321,5 @@ END_TEST
 
 UNIT_SUITE(compiled_scatter, a_table_is_changed_where_updates_are,
            bad_indices_leave_every_byte, no_updates_change_nothing,
-           what_is_read_later_is_copied, caches_are_written_where_they_stand_and_read)
+           negative_indices_are_skipped_and_no_others, what_is_read_later_is_copied,
+           caches_are_written_where_they_stand_and_read)

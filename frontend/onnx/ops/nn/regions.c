@@ -162,7 +162,7 @@ static ig_value *place_sample(const regions *r, uint32_t axis, ig_value *at,
 static ig_value *visit_sample(const regions *r, ig_value *const at[2], ig_value *is_in,
                               ig_value *state) {
     ig_expr *e = r->e;
-    ig_value *rows = number_bins(r, 0, 1), *columns = number_bins(r, 1, 2);
+    ig_value *rows = index_bins(r, 0, 1), *columns = index_bins(r, 1, 2);
     neighbours y = find_neighbours(r, place_sample(r, 0, at[0], rows), 0);
     neighbours x = find_neighbours(r, place_sample(r, 1, at[1], columns), 1);
     ig_value *is_inside = ig_build_and(e, y.is_inside, x.is_inside), *sample = NULL;
@@ -199,7 +199,7 @@ static neighbours find_samples(const regions *r, uint32_t axis) {
     ig_expr *e = r->e;
     ig_value *at = ig_expr_axis_iota(e, 3, 2, ig_dim_of(r->ratio));
     neighbours n =
-        find_neighbours(r, place_sample(r, axis, at, number_bins(r, axis, 1)), axis);
+        find_neighbours(r, place_sample(r, axis, at, index_bins(r, axis, 1)), axis);
     ig_value *both[2][2];
     for (uint32_t i = 0; i < 2; i++) {
         both[0][i] = ig_expr_unsqueeze(e, n.ids[i], 3);
