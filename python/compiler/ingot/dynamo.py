@@ -30,6 +30,7 @@ from torch._decomp import core_aten_decompositions, decomposition_table
 from torch._dispatch.python import enable_python_dispatcher
 from torch._dynamo.backends.common import aot_module_simplified
 from torch._export.serde.serialize import GraphModuleSerializer, _dataclass_to_dict
+from torch._functorch.partitioners import min_cut_rematerialization_partition
 from torch._subclasses.fake_tensor import FakeTensor, unset_fake_temporarily
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
@@ -454,7 +455,8 @@ def _boxed(call):
 
 def _compile_gradients(module, example_inputs, compile_graph):
     """Forward and backward, of which the parameters are arguments like others: a step of
-    an optimizer changes them where they are, and compiles nothing."""
+    an optimizer changes them where they are, and compiles nothing.  What backward can make
+    anew of what it is given anyway, as transposed weights and offsets, forward does not keep."""
     def compile_half(graph_module, inputs):
         return _boxed(compile_graph(graph_module, inputs, set(), graph_module.forward))
 
@@ -462,6 +464,7 @@ def _compile_gradients(module, example_inputs, compile_graph):
     with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
         return aot_module_simplified(module, example_inputs, fw_compiler=compile_half,
                                      bw_compiler=compile_half,
+                                     partition_fn=min_cut_rematerialization_partition,
                                      decompositions=core_aten_decompositions())
 
 

@@ -174,7 +174,7 @@ class Views:
         for node, base in zip(results, bases, strict=True):
             self._add(node, base, base is not None and (
                 base.op == "call_function" and bases.count(base) > 1 or
-                base.op == "placeholder" and base is not node))
+                base.op == "placeholder"))
         if self:
             output.args = (tuple(self.left),)
 
