@@ -104,12 +104,37 @@ PyObject *list_of_strs(const ig_view *view);
 /* The same of any array that a call takes: the module's function `strings`. */
 PyObject *strings_of_array(PyObject *unused, PyObject *array);
 
+/* ---- spares.c: all under the GIL ---- */
+
+/* A block for each output of a session, which its next result is written to. */
+typedef struct spare_blocks {
+    long owners; /* the session's slot, and Tensors in such blocks */
+    size_t count;
+    struct {
+        size_t size;  /* bytes of each result; 0: they are copied from the session's */
+        void *memory; /* of a result that is gone, or NULL */
+    } blocks[];
+} spare_blocks;
+
+/* With one owner; NULL without an exception: there is no memory. */
+spare_blocks *spares_of(const ig_program *program);
+/* One owner fewer. */
+void spares_release(spare_blocks *spares);
+/* Gives outputs of known size memory, and with it a capacity. */
+int spares_take(spare_blocks *spares, ig_view *outputs);
+/* The memory of outputs that still have a capacity. */
+void spares_take_back(spare_blocks *spares, ig_view *outputs);
+/* A block of that output. */
+void spares_give(spare_blocks *spares, size_t number, void *memory);
+
 /* ---- tensor.c ---- */
 
 extern PyType_Spec tensor_spec;
 extern PyObject *tensor_type;
 /* A Tensor with a copy of the view's elements. */
 PyObject *tensor_of_view(const ig_view *view);
+/* A Tensor in the view's memory, a block of that output, which it gives back. */
+PyObject *tensor_in_block(const ig_view *view, spare_blocks *home, size_t number);
 const ig_view *tensor_view(PyObject *tensor);
 /* "f32" of IG_F32, or NULL. */
 const char *dtype_text(int32_t dtype);
@@ -130,6 +155,7 @@ typedef struct session_slot {
     ig_session *session;
     ig_call *call;
     ig_view *outputs;
+    spare_blocks *spares; /* for them */
     size_t output_count;
     bool is_flat;     /* no call's tree (ONNX): a tuple of outputs, or the one */
     borrowed *inputs; /* one for each tensor that was put */
@@ -144,7 +170,10 @@ void slot_destroy(session_slot *slot);
 /* Room for one more input. */
 borrowed *slot_add_input(session_slot *slot);
 void slot_release_inputs(session_slot *slot);
-/* One run, without the GIL; slot->outputs are the session's until the next one. */
+/* Outputs that no Tensor has taken over. */
+void slot_release_outputs(session_slot *slot);
+/* One run, without the GIL; slot->outputs are the slot's until the next one: those with
+ * a capacity in blocks of its spares, the others in the session's memory. */
 int slot_run(session_slot *slot, const ig_view *inputs, size_t count);
 
 /* ---- arguments.c, results.c ---- */

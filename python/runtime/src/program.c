@@ -215,6 +215,7 @@ session_slot *program_take_slot(PyObject *object) {
 void program_give_slot(PyObject *object, session_slot *slot) {
     program *self = (program *)object;
     slot_release_inputs(slot);
+    slot_release_outputs(slot);
     if (self->has_state) {
         PyThread_release_lock(self->lock);
         return;

@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "python/runtime/src/binding.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- tensors ---- */
@@ -92,8 +93,21 @@ static PyObject *as_strings(PyObject *tensor) {
     return array;
 }
 
+/* In its own memory, for the first who asks; later ones copy. */
+static PyObject *take_output(session_slot *slot, size_t number) {
+    ig_view *view = &slot->outputs[number];
+    if (view->capacity == 0) {
+        return tensor_of_view(view);
+    }
+    PyObject *tensor = tensor_in_block(view, slot->spares, number);
+    view->capacity = tensor ? 0 : view->capacity;
+    return tensor;
+}
+
 PyObject *wrap_output(session_slot *slot, const ig_view *view) {
-    PyObject *tensor = tensor_of_view(view);
+    assert(view >= slot->outputs && view < slot->outputs + slot->output_count &&
+           "a view of another slot");
+    PyObject *tensor = take_output(slot, (size_t)(view - slot->outputs));
     if (!tensor) {
         return NULL;
     }

@@ -24,8 +24,9 @@ session_slot *slot_create(ig_program *program, ig_thread_pool *pool, int threads
         slot->is_flat = ig_program_node_count(program) &&
                         !ig_program_node(program, 0).name[0];
         slot->outputs = calloc(count + 1, sizeof *slot->outputs);
+        slot->spares = spares_of(program);
     }
-    if (!slot || !slot->outputs) {
+    if (!slot || !slot->outputs || !slot->spares) {
         slot_destroy(slot);
         PyErr_NoMemory();
         return NULL;
@@ -48,6 +49,8 @@ void slot_destroy(session_slot *slot) {
         return;
     }
     slot_release_inputs(slot);
+    slot_release_outputs(slot);
+    spares_release(slot->spares);
     ig_call_destroy(slot->call);
     ig_session_destroy(slot->session);
     free(slot->outputs);
@@ -77,9 +80,18 @@ void slot_release_inputs(session_slot *slot) {
     slot->make = NULL;
 }
 
+void slot_release_outputs(session_slot *slot) {
+    if (slot->spares && slot->outputs) {
+        spares_take_back(slot->spares, slot->outputs);
+    }
+}
+
 int slot_run(session_slot *slot, const ig_view *inputs, size_t count) {
     ig_status status;
     memset(slot->outputs, 0, slot->output_count * sizeof *slot->outputs);
+    if (spares_take(slot->spares, slot->outputs) < 0) {
+        return -1;
+    }
     ig_session_weights_changed(slot->session); /* arrays may be freed since */
     Py_BEGIN_ALLOW_THREADS;
     status = ig_session_run(slot->session, inputs, count, slot->outputs,

@@ -12,6 +12,8 @@
 typedef struct tensor {
     PyObject_HEAD ig_view view;
     void *memory;
+    spare_blocks *home; /* of whose output `number` the memory is, or NULL */
+    size_t number;
     Py_ssize_t shape[IG_MAX_RANK], strides[IG_MAX_RANK];
 } tensor;
 
@@ -109,7 +111,8 @@ static void *copy_elements(const ig_view *view, size_t size) {
     return memory;
 }
 
-PyObject *tensor_of_view(const ig_view *view) {
+/* Of the view's type, without memory. */
+static tensor *make_tensor_object(const ig_view *view) {
     int64_t size = ig_view_bytes(view);
     size_t row = dtype_row(view->dtype);
     if (size < 0 || row == DTYPES) {
@@ -123,18 +126,38 @@ PyObject *tensor_of_view(const ig_view *view) {
         return NULL;
     }
     out->view = *view;
-    out->memory = copy_elements(view, (size_t)size);
-    if (!out->memory) {
-        Py_DECREF(out);
-        return PyErr_NoMemory();
-    }
-    out->view.data = out->memory;
+    out->view.data = NULL;
     out->view.capacity = (size_t)size;
     Py_ssize_t run = dtype_rows[row].size;
     for (uint32_t i = view->rank; i-- > 0;) {
         out->shape[i] = (Py_ssize_t)view->dims[i];
         out->strides[i] = run;
         run *= out->shape[i];
+    }
+    return out;
+}
+
+PyObject *tensor_of_view(const ig_view *view) {
+    tensor *out = make_tensor_object(view);
+    if (!out) {
+        return NULL;
+    }
+    out->memory = copy_elements(view, out->view.capacity);
+    out->view.data = out->memory;
+    if (!out->memory) {
+        Py_DECREF(out);
+        return PyErr_NoMemory();
+    }
+    return (PyObject *)out;
+}
+
+PyObject *tensor_in_block(const ig_view *view, spare_blocks *home, size_t number) {
+    tensor *out = make_tensor_object(view);
+    if (out) {
+        out->memory = out->view.data = view->data;
+        out->home = home;
+        out->number = number;
+        home->owners++;
     }
     return (PyObject *)out;
 }
@@ -146,7 +169,13 @@ const ig_view *tensor_view(PyObject *object) {
 static void tensor_dealloc(PyObject *self) {
     PyTypeObject *type = Py_TYPE(self);
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
-    free(((tensor *)self)->memory);
+    tensor *t = (tensor *)self;
+    if (t->home) {
+        spares_give(t->home, t->number, t->memory);
+        spares_release(t->home);
+    } else {
+        free(t->memory);
+    }
     release(self);
     Py_DECREF(type);
 }
