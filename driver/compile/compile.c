@@ -375,7 +375,8 @@ static ig_program_options program_options(const compile_call *call) {
     return (ig_program_options){ .size = sizeof(ig_program_options),
                                  .observe = is_debug ? IG_OBSERVE_GDB : 0,
                                  .libraries = call->context->custom,
-                                 .library_count = call->context->custom_count };
+                                 .library_count = call->context->custom_count,
+                                 .device_memory = call->build.options.device_memory };
 }
 
 static ig_status open_in_memory(compile_call *call) {

@@ -65,7 +65,10 @@ typedef struct ig_program_options {
     size_t op_file_count;
     const ig_custom_library *const *libraries;
     size_t library_count;
-    const ig_log *log; /* is told why opening fails, or NULL */
+    const ig_log *log;    /* is told why opening fails, or NULL */
+    size_t device_memory; /* of a GPU: bytes that constants may take of its memory; the
+                           * largest ones stay in the host's, where kernels read them.
+                           * 0: all of them are on the GPU */
 } ig_program_options;
 
 /* Opens an artifact.  Every size and offset in it is checked.  IG_INVALID: damaged;

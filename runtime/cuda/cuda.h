@@ -72,7 +72,8 @@ void ig_cuda_leave_quietly(const ig_cuda_device *gpu, int error);
 /* cuda_stage.c, cuda_constants.c, cuda_host.c, cuda_graph.c: what sessions do
  * besides. */
 extern const ig_staging ig_cuda_staging;
-ig_status ig_cuda_load_constants(ig_program *program, const ig_message *message);
+ig_status ig_cuda_load_constants(ig_program *program, const ig_program_options *options,
+                                 const ig_message *message);
 void ig_cuda_unload_constants(ig_program *program);
 
 /* cuda_queue.c */

@@ -7,7 +7,8 @@
  *
  * Memory of the host gets a place on the device:
  *
- *     constants     copied when the program is opened, shared by its sessions
+ *     constants     copied when the program is opened, shared by its sessions; the
+ *                   largest to pinned memory, where that is asked for
  *     inputs        copied together before the first step, outputs after the last
  *     host steps    get copies of their operands, and their results go back
  */
@@ -23,7 +24,8 @@ typedef void ig_staging_notify(void *user, const ig_launch *launch, int64_t ns);
 struct ig_staging {
     /* Fills program->resident.  IG_LIMIT, before anything is allocated, where the
      * device has too little memory. */
-    ig_status (*load)(ig_program *program, const ig_message *message);
+    ig_status (*load)(ig_program *program, const ig_program_options *options,
+                      const ig_message *message);
     void (*unload)(ig_program *program);
     ig_status (*open)(ig_session *session, const ig_session_options *options,
                       const ig_message *message);

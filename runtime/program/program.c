@@ -110,7 +110,7 @@ static ig_status open_parts(ig_program *program, const char *path,
     IG_TRY(ig_program_load_code(program, options, message));
     IG_TRY(ig_program_find_constants(program, path, options, message));
     if (program->device->verbs->staging) {
-        IG_TRY(program->device->verbs->staging->load(program, message));
+        IG_TRY(program->device->verbs->staging->load(program, options, message));
     }
     IG_TRY(ig_program_lay_out(program, options, message));
     return ig_program_begin_observing(program, options, message);

@@ -57,6 +57,7 @@ struct ig_program {
     const void **constants;
     const void **resident; /* the same in the device's memory */
     void *resident_block;  /* that the device keeps for them, or NULL */
+    void *resident_pinned; /* of the host's memory, where kernels read; or NULL */
     ig_exec *execs;
     ig_port_slot *port_slots; /* of steps that are not late */
     uint32_t port_slot_count;

@@ -509,6 +509,51 @@ TEST(a_card_that_is_too_small) {
 }
 END_TEST
 
+/* The larger table stays in the host's memory, where the kernel reads it; the rest is
+ * on the card, which has room for no more. */
+TEST(a_table_in_the_host_s_memory) {
+    static const char model[] = "module @m {\n"
+                                "  weight @t : f32[50000, 16] = splat(0.5)\n"
+                                "  weight @u : f32[25000, 16] = splat(6)\n"
+                                "  weight @w : f32[16] = splat(3)\n"
+                                "  graph @main(%i: i64[B]) -> (f32[B, 16] \"y\") {\n"
+                                "    %0 = gather @t, %i {axis = 0} : f32[B, 16]\n"
+                                "    %1 = mul %0, @w : f32[B, 16]\n"
+                                "    %2 = gather @u, %i {axis = 0} : f32[B, 16]\n"
+                                "    %3 = mul %1, %2 : f32[B, 16]\n"
+                                "    ret %3\n  }\n}\n";
+    int64_t rows[] = { 0, 24999, 7, 5 };
+    float y[4 * 16];
+    setenv("INGOT_STAND_IN_MEMORY", "4000000", 1);
+    if (!cuda_open_stand_ins()) {
+        return;
+    }
+    const char *path = make(model, "cuda:sm_90a");
+    ig_program_options how = { .size = sizeof how,
+                               .message = words,
+                               .message_size = WORDS,
+                               .device_memory = 2000000 };
+    opened far = { NULL, NULL };
+    CHECK_MSG(ig_program_open(path, &how, &far.program) == IG_OK, "%s", words);
+    CHECK_OK(ig_session_create(far.program, NULL, &far.session));
+    CHECK(counts_now().pinned_allocations > 0);
+    for (int run = 0; run < 3; run++) {
+        ig_view in = { .data = rows, .dtype = IG_I64, .rank = 1, .dims = { 4 } };
+        ig_view out = { .data = y, .capacity = sizeof y };
+        CHECK_RUN(far, &in, 1, &out, 1);
+        for (int i = 0; i < 4 * 16; i++) {
+            CHECK_MSG(y[i] == 9, "y[%d] is %g", i, (double)y[i]);
+        }
+    }
+    close_opened(&far);
+    CHECK_INT(device_memory(), 0);
+    how.device_memory = 10000000; /* all of it would be on the card */
+    CHECK_STATUS(ig_program_open(path, &how, &far.program), IG_LIMIT);
+    CHECK_MSG(strstr(words, "device_memory") != NULL, "%s", words);
+    forget(path);
+}
+END_TEST
+
 /* A counter, and a log that grows by each call's input. */
 static const char log_model[] =
     "module @m {\n"
@@ -589,4 +634,5 @@ UNIT_SUITE(compiled_gpu, a_dlrm_in_steady_state,
            shapes_alternate_and_reports_name_the_element, shapes_lose_their_slots,
            every_call_of_the_driver_fails_once, memory_of_the_gpu,
            streams_of_the_caller, the_oldest_stream_is_not_captured,
-           a_card_that_is_too_small, state_stays_on_the_gpu, sizes_that_a_run_finds)
+           a_card_that_is_too_small, a_table_in_the_host_s_memory,
+           state_stays_on_the_gpu, sizes_that_a_run_finds)

@@ -48,6 +48,7 @@ static const option_row options[] = {
     TEXT("inputs", 'i', inputs_from, "DIR|x.npz", "inputs from files"),
     ROW_ENTRY,
     ROW_TRUST_CODE,
+    ROW_DEVICE_MEMORY,
     ROW_RESOURCE,
     ROW_OPS,
     ROW_FIX,

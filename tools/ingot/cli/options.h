@@ -32,7 +32,7 @@ typedef struct settings {
     text_list backends, optimizers, ops, inputs, limits, dims, modules, stores, missing;
     double rtol, atol, seconds, arena;
     int64_t threads, sessions, interpreters, batch_size, state, column, rank,
-        store_memory, deadline, ahead;
+        store_memory, deadline, ahead, device_memory;
     bool has_rtol, has_atol, has_seconds, has_arena;
     /* of quantize */
     const char *calibration, *labels, *method, *precision;
@@ -126,6 +126,9 @@ enum { MAX_THREADS = 4096, MAX_SESSIONS = 4096, MAX_INTERPRETERS = 64 };
          "debug information of the kernels, for gdb and perf (docs/debugging.md)")
 #define ROW_ISOLATE FLAG("isolate", isolate, "read and compile in a confined process")
 #define ROW_NO_CACHE FLAG("no-cache", no_cache, "neither read nor write the caches")
+#define ROW_DEVICE_MEMORY                                \
+    COUNT("device-memory", 0, device_memory, 1, 1 << 24, \
+          "MB of a GPU's memory for weights; the largest stay in the host's")
 #define ROW_TRUST_CODE             \
     FLAG("trust-code", trust_code, \
          "run the machine code of an artifact whatever its file is called")

@@ -124,7 +124,8 @@ static ig_status open_artifact(const settings *given, const char *path, model *o
     ig_program_options how = { .check_weights = 1,
                                .op_files = given->ops.items,
                                .op_file_count = given->ops.count,
-                               .observe = given->debug ? IG_OBSERVE_GDB : 0 };
+                               .observe = given->debug ? IG_OBSERVE_GDB : 0,
+                               .device_memory = (size_t)given->device_memory << 20 };
     const char *useless = useless_option(given);
     if (useless || !take_target(given->target, &how)) {
         snprintf(why->text, sizeof why->text,
@@ -155,6 +156,8 @@ ig_compile_options compile_options(const settings *given) {
         .debug = given->debug,
         .isolate = given->isolate,
         .no_cache = given->no_cache,
+        .device_memory = (size_t)given->device_memory << 20,
+        .tf32 = given->precision && strcmp(given->precision, "tf32") == 0,
     };
 }
 

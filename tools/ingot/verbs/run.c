@@ -26,6 +26,7 @@ static const option_row options[] = {
     ROWS_STORED,
     ROW_ENTRY,
     ROW_TRUST_CODE,
+    ROW_DEVICE_MEMORY,
     ROW_RESOURCE,
     ROW_OPS,
     ROW_FIX,

@@ -42,6 +42,7 @@ const option_row verify_options[] = {
     ROW_FIX,
     ROWS_STORED,
     ROW_TRUST_CODE,
+    ROW_DEVICE_MEMORY,
     ROWS_COMPILE,
     ROW_ISOLATE,
     ROW_QUIET,
