@@ -48,6 +48,12 @@ class Array:
         self.address, self.device = address.value, device
         self.dims, self.strides = (ctypes.c_int64 * 2)(2, 4), (ctypes.c_int64 * 2)(*strides)
 
+    def read(self):
+        assert self.driver.cuMemcpyDtoHAsync_v2(self.values, ctypes.c_uint64(self.address), ctypes.c_size_t(32),
+                                                None) == 0
+        assert self.driver.cuStreamSynchronize(None) == 0
+        return struct.unpack("8f", self.values)
+
     def __dlpack_device__(self):
         return (2, self.device)
 
@@ -66,7 +72,7 @@ def refused(call, words):
         call()
     except TypeError as error:
         assert words in str(error), error
-    except ingot.Error as error:
+    except (ValueError, ingot.Error) as error:
         assert words in str(error), error
     else:
         raise AssertionError(f"not refused: {words}")
@@ -90,6 +96,18 @@ def main():
         got = [v for row in memoryview(given).tolist() for v in row]
         assert all(abs(y - math.tanh((i + run) / 8)) < 1e-6 for i, y in enumerate(got)), got
         assert len(array.streams) == 1 and array.streams[0] > 2, array.streams
+    for run in range(4):  # results stay on the GPU, in the caller's memory
+        x, y = Array(driver, [(i - run) / 16 for i in range(8)]), Array(driver, [7] * 8)
+        assert program.run({"x": x}, out={"y": y}) == [y] and len(y.streams) == 1
+        got = y.read()
+        assert all(abs(v - math.tanh((i - run) / 8)) < 1e-6 for i, v in enumerate(got)), got
+    mirror = bytearray(32)
+    program.run({"x": x}, {"y": memoryview(mirror).cast("f", [2, 4])})
+    assert list(struct.unpack("8f", mirror)) == got
+    refused(lambda: program.run({"x": x}, {"z": y}), "out names an output that there is not")
+    refused(lambda: program.run({"x": x}, {"y": Array(driver, range(8), device=1)}), "GPU")
+    refused(lambda: program.run({"x": x}, {"y": memoryview(bytes(32)).cast("f", [2, 4])}), "can be written to")
+    refused(lambda: program.run({"x": x}, {"y": memoryview(bytearray(64)).cast("f", [4, 4])}), "other extents")
     refused(lambda: program(Array(driver, range(8), strides=(8, 1))), "call .contiguous()")
     refused(lambda: program(Array(driver, range(8), device=1)), "nor in that of the GPU")
     cpu = ingot.compile(path)

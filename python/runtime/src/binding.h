@@ -6,6 +6,7 @@
  *     session.c     sessions of a program, one a call in progress
  *     arguments.c   Python's values -> ig_call and flat inputs
  *     results.c     flat outputs -> Python's values
+ *     outputs.c     arrays of the caller that outputs are written to
  *     tensor.c      class Tensor: an output's memory
  *     inspect.c     a call's flat values, and the cost of its steps
  *     exchange.c    tensors of other libraries: buffer protocol, DLPack
@@ -120,7 +121,7 @@ typedef struct spare_blocks {
 spare_blocks *spares_of(const ig_program *program);
 /* One owner fewer. */
 void spares_release(spare_blocks *spares);
-/* Gives outputs of known size memory, and with it a capacity. */
+/* Gives outputs of known size that have no memory some, and with it a capacity. */
 int spares_take(spare_blocks *spares, ig_view *outputs);
 /* The memory of outputs that still have a capacity. */
 void spares_take_back(spare_blocks *spares, ig_view *outputs);
@@ -159,8 +160,8 @@ typedef struct session_slot {
     size_t output_count;
     bool is_flat;     /* no call's tree (ONNX): a tuple of outputs, or the one */
     borrowed *inputs; /* one for each tensor that was put */
-    size_t input_count, input_room;
-    void *stream;     /* of the session, or NULL */
+    size_t input_count, input_room, first_target; /* arrays of outputs are behind */
+    void *stream;                                 /* of the session, or NULL */
     make_tensor make; /* of the first input whose library has one, else the program's */
     struct session_slot *next;
 } session_slot;
@@ -170,13 +171,15 @@ void slot_destroy(session_slot *slot);
 /* Room for one more input. */
 borrowed *slot_add_input(session_slot *slot);
 void slot_release_inputs(session_slot *slot);
-/* Outputs that no Tensor has taken over. */
+/* Outputs that no Tensor has taken over; before the inputs, behind which arrays of the
+ * caller stand. */
 void slot_release_outputs(session_slot *slot);
 /* One run, without the GIL; slot->outputs are the slot's until the next one: those with
- * a capacity in blocks of its spares, the others in the session's memory. */
+ * a capacity in arrays of the caller or blocks of its spares, the others in the
+ * session's memory. */
 int slot_run(session_slot *slot, const ig_view *inputs, size_t count);
 
-/* ---- arguments.c, results.c ---- */
+/* ---- arguments.c, results.c, outputs.c ---- */
 
 /* Puts args and kwargs; *out_inputs are the call's. */
 int put_arguments(session_slot *slot, PyObject *args, PyObject *kwargs,
@@ -188,6 +191,10 @@ int put_value(session_slot *slot, PyObject *value);
 PyObject *read_result(session_slot *slot);
 /* One output as such a tensor. */
 PyObject *wrap_output(session_slot *slot, const ig_view *view);
+/* Arrays of `out` (name -> array, or NULL) become the places of their outputs; after
+ * the run, the list of all outputs, with these arrays in their places. */
+int put_targets(session_slot *slot, const ig_program *opened, PyObject *out);
+PyObject *read_outputs(session_slot *slot, const ig_program *opened, PyObject *out);
 /* Writes outputs that are arguments after the call to the arguments' memory. */
 int write_changed(session_slot *slot);
 

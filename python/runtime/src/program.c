@@ -214,8 +214,8 @@ session_slot *program_take_slot(PyObject *object) {
 
 void program_give_slot(PyObject *object, session_slot *slot) {
     program *self = (program *)object;
-    slot_release_inputs(slot);
     slot_release_outputs(slot);
+    slot_release_inputs(slot);
     if (self->has_state) {
         PyThread_release_lock(self->lock);
         return;
@@ -276,24 +276,18 @@ static int read_feed(session_slot *slot, const ig_program *opened, PyObject *fee
     return 0;
 }
 
-static PyObject *read_outputs(session_slot *slot) {
-    PyObject *list = PyList_New((Py_ssize_t)slot->output_count);
-    for (size_t i = 0; list && i < slot->output_count; i++) {
-        PyObject *value = wrap_output(slot, &slot->outputs[i]);
-        if (!value || PyList_SetItem(list, (Py_ssize_t)i, value) < 0) {
-            Py_CLEAR(list);
-        }
-    }
-    return list;
-}
-
-static PyObject *program_run(PyObject *object, PyObject *feed) {
+static PyObject *program_run(PyObject *object, PyObject *args, PyObject *kwargs) {
+    static char *names[] = { "feed", "out", NULL };
     program *self = (program *)object;
-    PyObject *result = NULL;
+    PyObject *feed, *out = NULL, *result = NULL;
     size_t count = ig_program_input_count(self->program);
-    if (!PyDict_Check(feed)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O", names, &feed, &out)) {
+        return NULL;
+    }
+    out = out == Py_None ? NULL : out;
+    if (!PyDict_Check(feed) || (out && !PyDict_Check(out))) {
         PyErr_SetString(PyExc_TypeError,
-                        "run takes a dict: name of the input -> array");
+                        "run takes dicts: name of the input (output) -> array");
         return NULL;
     }
     ig_view *inputs = calloc(count + 1, sizeof *inputs);
@@ -303,8 +297,9 @@ static PyObject *program_run(PyObject *object, PyObject *feed) {
     }
     if (slot) {
         if (read_feed(slot, self->program, feed, inputs) == 0 &&
+            put_targets(slot, self->program, out) == 0 &&
             slot_run(slot, inputs, count) == 0) {
-            result = read_outputs(slot);
+            result = read_outputs(slot, self->program, out);
         }
         program_give_slot(object, slot);
     }
@@ -391,11 +386,13 @@ static PyObject *program_facts(PyObject *object, void *unused) {
 }
 
 static PyMethodDef methods[] = {
-    { "run", program_run, METH_O,
-      "run(feed: dict) -> list\n\n"
+    { "run", (PyCFunction)(void (*)(void))program_run, METH_VARARGS | METH_KEYWORDS,
+      "run(feed: dict, out: dict | None = None) -> list\n\n"
       "Calls with flat inputs by name, arrays of the types and extents that `inputs`\n"
-      "lists; gives the outputs in the order of `outputs`.  TypeError or ValueError: an\n"
-      "input is missing or does not fit." },
+      "lists; gives the outputs in the order of `outputs`.  Those that `out` names are\n"
+      "written to its arrays, on the host or in the memory of the GPU that runs the\n"
+      "program, without a copy.  TypeError or ValueError: an array is missing or does\n"
+      "not fit." },
     { "reset", program_reset, METH_NOARGS,
       "reset()\n\nGives all state the values that it begins with; nothing without state." },
     { "_record", program_record, METH_VARARGS, NULL },

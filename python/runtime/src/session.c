@@ -48,8 +48,8 @@ void slot_destroy(session_slot *slot) {
     if (!slot) {
         return;
     }
-    slot_release_inputs(slot);
     slot_release_outputs(slot);
+    slot_release_inputs(slot);
     spares_release(slot->spares);
     ig_call_destroy(slot->call);
     ig_session_destroy(slot->session);
@@ -76,19 +76,35 @@ void slot_release_inputs(session_slot *slot) {
     for (size_t i = 0; i < slot->input_count; i++) {
         release_borrowed(&slot->inputs[i]);
     }
-    slot->input_count = 0;
+    slot->input_count = slot->first_target = 0;
     slot->make = NULL;
 }
 
-void slot_release_outputs(session_slot *slot) {
-    if (slot->spares && slot->outputs) {
-        spares_take_back(slot->spares, slot->outputs);
+/* Is it the memory of an array of the caller? */
+static bool is_target(const session_slot *slot, const void *data) {
+    for (size_t i = slot->first_target; i < slot->input_count; i++) {
+        if (slot->inputs[i].view.data == data) {
+            return true;
+        }
     }
+    return false;
+}
+
+void slot_release_outputs(session_slot *slot) {
+    if (!slot->spares || !slot->outputs) {
+        return;
+    }
+    for (size_t i = 0; i < slot->output_count; i++) {
+        if (is_target(slot, slot->outputs[i].data)) {
+            slot->outputs[i].capacity = 0;
+        }
+    }
+    spares_take_back(slot->spares, slot->outputs);
+    memset(slot->outputs, 0, slot->output_count * sizeof *slot->outputs);
 }
 
 int slot_run(session_slot *slot, const ig_view *inputs, size_t count) {
     ig_status status;
-    memset(slot->outputs, 0, slot->output_count * sizeof *slot->outputs);
     if (spares_take(slot->spares, slot->outputs) < 0) {
         return -1;
     }

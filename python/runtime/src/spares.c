@@ -58,7 +58,7 @@ void spares_give(spare_blocks *s, size_t number, void *memory) {
 int spares_take(spare_blocks *s, ig_view *outputs) {
     for (size_t i = 0; i < s->count; i++) {
         size_t size = s->blocks[i].size;
-        if (size == 0) {
+        if (size == 0 || outputs[i].data) {
             continue;
         }
         void *memory = s->blocks[i].memory;
