@@ -101,42 +101,43 @@ static const ig_target arm64_neon = {
 };
 
 /* CUDA(level, PTX that newer GPUs compile, KiB of a multiprocessor's L1 and shared
- * memory, MiB of L2, KiB of shared memory that a block may have), from the CUDA C++
+ * memory, MiB of L2, KiB of shared memory that a block may have, whether `mma` takes
+ * f16, bf16 and tf32 at the shapes of kernel form), from the CUDA C++
  * programming guide, "Technical Specifications per Compute Capability", and NVIDIA's
  * papers on T4, A100, L4, H100, B200 and RTX 5090.  What "90a" has beyond 90 is not in
  * its PTX. */
-#define CUDA_LEVELS(CUDA)                    \
-    CUDA(sm_75, compute_75, 96, 4, 64)       \
-    CUDA(sm_80, compute_80, 192, 40, 163)    \
-    CUDA(sm_89, compute_89, 128, 48, 99)     \
-    CUDA(sm_90a, compute_90, 256, 50, 227)   \
-    CUDA(sm_100, compute_100, 256, 126, 227) \
-    CUDA(sm_120, compute_120, 128, 96, 99)
+#define CUDA_LEVELS(CUDA)                          \
+    CUDA(sm_75, compute_75, 96, 4, 64, false)      \
+    CUDA(sm_80, compute_80, 192, 40, 163, true)    \
+    CUDA(sm_89, compute_89, 128, 48, 99, true)     \
+    CUDA(sm_90a, compute_90, 256, 50, 227, true)   \
+    CUDA(sm_100, compute_100, 256, 126, 227, true) \
+    CUDA(sm_120, compute_120, 128, 96, 99, true)
 
-#define CUDA_FACTS(l1, l2, shared)                                        \
+#define CUDA_FACTS(l1, l2, shared, mma)                                   \
     ANY_GPU, .vector_bytes = 16, .vector_registers = 64, .has_fma = true, \
              .has_f16c = true, .l1_bytes = KIB(l1), .l2_bytes = MIB(l2),  \
-             .shared_bytes = KIB(shared)
+             .shared_bytes = KIB(shared), .has_fragments = (mma)
 
-#define CUDA_CODE(sm, ptx, l1, l2, shared) \
-    static const ig_target cuda_##sm = {   \
-        .name = "cuda:" #sm,               \
-        .level = #sm,                      \
-        .tail = "cuda:" #ptx,              \
-        CUDA_FACTS(l1, l2, shared),        \
+#define CUDA_CODE(sm, ptx, l1, l2, shared, mma) \
+    static const ig_target cuda_##sm = {        \
+        .name = "cuda:" #sm,                    \
+        .level = #sm,                           \
+        .tail = "cuda:" #ptx,                   \
+        CUDA_FACTS(l1, l2, shared, mma),        \
     };
-#define CUDA_TAIL(sm, ptx, l1, l2, shared) \
-    static const ig_target cuda_##ptx = {  \
-        .name = "cuda:" #ptx,              \
-        .level = #ptx,                     \
-        .is_tail = true,                   \
-        CUDA_FACTS(l1, l2, shared),        \
+#define CUDA_TAIL(sm, ptx, l1, l2, shared, mma) \
+    static const ig_target cuda_##ptx = {       \
+        .name = "cuda:" #ptx,                   \
+        .level = #ptx,                          \
+        .is_tail = true,                        \
+        CUDA_FACTS(l1, l2, shared, mma),        \
     };
 CUDA_LEVELS(CUDA_CODE)
 CUDA_LEVELS(CUDA_TAIL)
 
-#define CODE_ROW(sm, ptx, l1, l2, shared) &cuda_##sm,
-#define TAIL_ROW(sm, ptx, l1, l2, shared) &cuda_##ptx,
+#define CODE_ROW(sm, ptx, l1, l2, shared, mma) &cuda_##sm,
+#define TAIL_ROW(sm, ptx, l1, l2, shared, mma) &cuda_##ptx,
 const ig_target *const ig_targets[] = {
     &cpu_v2,
     &cpu_v3,

@@ -36,6 +36,7 @@ typedef struct ig_target {
     bool has_channels_last;    /* windows over pictures whose channels are last */
     bool has_row_blocks;       /* runs chains of launches by blocks of rows */
     bool has_checked_kernels;  /* kernels may check each load and store */
+    bool has_fragments;        /* warps multiply fragments of f16, bf16 and tf32 */
 } ig_target;
 
 /* NULL-terminated tables; each level's features are a fixed list. */

@@ -209,9 +209,9 @@ static ig_status print_one(ig_cuda_emitter *e, const ig_op *op) {
 /* Elementwise: a statement a lane. */
 static ig_status print_op(ig_cuda_emitter *e, const ig_op *op) {
     IG_TRY(check_results(e, op));
-    bool is_whole = op->code == IG_OP_load || op->code == IG_OP_for ||
-                    op->code == IG_OP_if || op->result_count != 1 ||
-                    !is_vector(op->results);
+    bool is_whole = op->code == IG_OP_load || op->code == IG_OP_mma ||
+                    op->code == IG_OP_for || op->code == IG_OP_if ||
+                    op->result_count != 1 || !is_vector(op->results);
     if (is_whole) {
         return print_one(e, op);
     }
@@ -270,6 +270,8 @@ static ig_status print_arguments(ig_cuda_emitter *e) {
         ig_cuda_declare(e, arg);
         if (is_buffer) {
             ig_put(e->out, "(%s)buffers[%u];\n", type, index);
+            ig_cuda_indent(e);
+            ig_put(e->out, "IG_GLOBAL(%.*s);\n", IG_STR_ARG(ig_cuda_name(e, arg)));
         } else {
             ig_put(e->out, "params[%u];\n", index);
         }

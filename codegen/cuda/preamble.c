@@ -280,6 +280,45 @@ static const char casts[] =
     "};\n"
     "\n";
 
+/* Who compiles the text without NVRTC brings functions of these names along. */
+static const char fragments[] =
+    "#ifdef __CUDACC_RTC__\n"
+    "#define IG_MMA(name, shape) \\\n"
+    "    __device__ inline void name(float *c, const ig_u32 *a, const ig_u32 *b) { \\\n"
+    "        asm(\"mma.sync.aligned.\" shape \" {%0, %1, %2, %3}, {%4, %5, %6, %7}, \" \\\n"
+    "            \"{%8, %9}, {%0, %1, %2, %3};\" \\\n"
+    "            : \"+f\"(c[0]), \"+f\"(c[1]), \"+f\"(c[2]), \"+f\"(c[3]) \\\n"
+    "            : \"r\"(a[0]), \"r\"(a[1]), \"r\"(a[2]), \"r\"(a[3]), \"r\"(b[0]), \\\n"
+    "              \"r\"(b[1])); \\\n"
+    "    }\n"
+    "IG_MMA(ig_mma_tf32, \"m16n8k8.row.col.f32.tf32.tf32.f32\")\n"
+    "IG_MMA(ig_mma_bf16, \"m16n8k16.row.col.f32.bf16.bf16.f32\")\n"
+    "IG_MMA(ig_mma_f16, \"m16n8k16.row.col.f32.f16.f16.f32\")\n"
+    "#endif\n"
+    "template <class T> struct ig_fragment;\n"
+    "#define IG_FRAGMENT(type, name) \\\n"
+    "    template <> struct ig_fragment<type> { \\\n"
+    "        static __device__ inline void multiply(float *c, const ig_u32 *a, \\\n"
+    "                                               const ig_u32 *b) { \\\n"
+    "            name(c, a, b); \\\n"
+    "        } \\\n"
+    "    };\n"
+    "typedef ig_vec<ig_bf16, 2> ig_bf16_pair;\n"
+    "typedef ig_vec<ig_f16, 2> ig_f16_pair;\n"
+    "IG_FRAGMENT(float, ig_mma_tf32)\n"
+    "IG_FRAGMENT(ig_bf16_pair, ig_mma_bf16)\n"
+    "IG_FRAGMENT(ig_f16_pair, ig_mma_f16)\n"
+    "template <class T>\n"
+    "__device__ inline ig_vec<float, 4> ig_mma(T a0, T a1, T a2, T a3, T b0, T b1,\n"
+    "                                          ig_vec<float, 4> c) {\n"
+    "    ig_u32 a[4] = { ig_bits<ig_u32>(a0), ig_bits<ig_u32>(a1), ig_bits<ig_u32>(a2),\n"
+    "                    ig_bits<ig_u32>(a3) };\n"
+    "    ig_u32 b[2] = { ig_bits<ig_u32>(b0), ig_bits<ig_u32>(b1) };\n"
+    "    ig_fragment<T>::multiply(c.at, a, b);\n"
+    "    return c;\n"
+    "}\n"
+    "\n";
+
 static const char ends[] =
     "template <class To, class From> __device__ inline To ig_cast(From x) {\n"
     "    return ig_caster<To>::from(ig_widen(x));\n"
@@ -335,5 +374,5 @@ void ig_cuda_emit_preamble(ig_writer *out) {
                    n->is_unsigned_zero ? "true" : "false", ig_dtypes[n->dtype].name);
         }
     }
-    ig_put(out, "%s%s", casts, ends);
+    ig_put(out, "%s%s%s", casts, fragments, ends);
 }

@@ -87,6 +87,14 @@ ig_status ig_cuda_print_extract(ig_cuda_emitter *e, const ig_op *op) {
     return IG_OK;
 }
 
+ig_status ig_cuda_print_swap(ig_cuda_emitter *e, const ig_op *op) {
+    ig_cuda_declare(e, op->results);
+    ig_put(e->out, "__shfl_xor_sync(~0u, %.*s, %lld);\n",
+           IG_STR_ARG(operand_name(e, op, 0)),
+           (long long)ig_attr_int(op, IG_swap_bit, 0));
+    return IG_OK;
+}
+
 /* ---- memory ---- */
 
 ig_status ig_cuda_print_tiles(ig_cuda_emitter *e, const ig_op *op) {

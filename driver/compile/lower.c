@@ -129,7 +129,8 @@ ig_status ig_module_lower(const ig_module *module, const ig_compile_options *opt
                        .stop_after = stop_of(options),
                        .passes = { .target = out->targets.targets[i],
                                    .torch_empty = options->torch_empty,
-                                   .clamp_ids = options->clamp_ids } };
+                                   .clamp_ids = options->clamp_ids,
+                                   .tf32 = options->tf32 } };
         note_family(&out->targets, p.passes.target, &p.passes);
         p.observer = (ig_pass_observer){ .after = after_pass,
                                          .user = &p,

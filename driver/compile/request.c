@@ -47,6 +47,7 @@ static void put_options(ig_writer *out, const ig_isolated_work *work) {
     put_number(out, "clamp_ids", compile->clamp_ids);
     put_number(out, "sanitize", compile->sanitize);
     put_number(out, "debug", compile->debug);
+    put_number(out, "tf32", compile->tf32);
     put_text(out, "stop_after", compile->stop_after);
     put_text(out, "stage", work->stage);
     put_number(out, "format", work->format);
@@ -130,6 +131,7 @@ static const struct {
     { "clamp_ids", AT(compile.clamp_ids) },
     { "sanitize", AT(compile.sanitize) },
     { "debug", AT(compile.debug) },
+    { "tf32", AT(compile.tf32) },
     { "format", AT(format) },
     { "threads", AT(threads) },
 };

@@ -107,6 +107,7 @@ static const ig_attr absent = { 0 };
 #define LIST_4 (ig_value *[]){ a, b, c, d }, 4
 #define LIST_5 (ig_value *[]){ a, b, c, d, f }, 5
 #define LIST_6 operands, count
+#define LIST_7 operands, count
 #define LIST_8 operands, count
 #define LIST_11 operands, count
 #define LIST_MANY operands, count

@@ -118,6 +118,7 @@ typedef struct ig_maybe_dtype {
 #define IG_OPERANDS_4 , ig_value *a, ig_value *b, ig_value *c, ig_value *d
 #define IG_OPERANDS_5 , ig_value *a, ig_value *b, ig_value *c, ig_value *d, ig_value *f
 #define IG_OPERANDS_6 , ig_value *const *operands, uint32_t count
+#define IG_OPERANDS_7 , ig_value *const *operands, uint32_t count
 #define IG_OPERANDS_8 , ig_value *const *operands, uint32_t count
 #define IG_OPERANDS_11 , ig_value *const *operands, uint32_t count
 #define IG_OPERANDS_MANY , ig_value *const *operands, uint32_t count

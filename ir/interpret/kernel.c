@@ -303,11 +303,12 @@ static ig_status run_step(ig_kernel_thread *thread) {
     return run(thread, op);
 }
 
-/* All threads up to their next barrier or end; false in *out_more when all have
- * ended. */
+/* All threads up to their next barrier, exchange or end; false in *out_more when all
+ * have ended.  An exchange orders no memory, so what comes behind it is of one epoch
+ * with what came before. */
 static ig_status run_epoch(ig_kernel_run *run, bool *out_more) {
     const ig_kernel_thread *first = &run->threads[0];
-    run->epoch++;
+    run->epoch += !first->barrier || first->barrier->code == IG_OP_barrier;
     for (uint32_t t = 0; t < run->call->threads; t++) {
         ig_kernel_thread *thread = &run->threads[t];
         thread->barrier = NULL;
@@ -321,7 +322,9 @@ static ig_status run_epoch(ig_kernel_run *run, bool *out_more) {
         }
     }
     *out_more = !first->is_done;
-    return IG_OK;
+    return first->barrier && first->barrier->code != IG_OP_barrier
+               ? ig_kernel_exchange(run, first->barrier)
+               : IG_OK;
 }
 
 static ig_status run_kernel(ig_kernel_run *run) {

@@ -46,7 +46,7 @@ typedef struct ig_kernel_thread {
     ig_kernel_run *run;
     uint32_t index, depth;
     bool is_done;
-    const ig_op *barrier; /* at which it waits, or NULL */
+    const ig_op *barrier; /* or exchange, at which it waits, or NULL */
     ig_frame *frames;
     ig_kernel_region *locals; /* by array number */
     char *values;             /* see `places` of the run */
@@ -86,6 +86,11 @@ int64_t ig_kernel_i64(const ig_kernel_thread *thread, const ig_op *op,
 
 ig_status ig_kernel_error(const ig_kernel_thread *thread, const ig_op *op,
                           const char *format, ...) IG_PRINTF(3, 4);
+
+/* ---- kernel_exchange.c ---- */
+
+/* What all threads give and get at an exchange within warps. */
+ig_status ig_kernel_exchange(ig_kernel_run *run, const ig_op *op);
 
 /* ---- kernel_memory.c ---- */
 

@@ -32,6 +32,12 @@ static ig_status check_dtypes(const ig_op *op) {
     return a == IG_DT_f32 && is_narrow ? IG_OK : ig_check_same_dtype(op, 0, 1);
 }
 
+static ig_dtype result_dtype(const ig_op *op, ig_dtype a) {
+    bool is_wide = ig_attr_int(op, IG_matmul_panels_wide, 0) != 0;
+    bool is_narrow = ig_dtype_is_float(a) && ig_dtypes[a].bits < 32;
+    return is_wide && is_narrow ? IG_DT_f32 : a;
+}
+
 /* A number for each column of the panels. */
 static ig_status check_zeros(const ig_op *op) {
     const ig_type *panels = ig_operand_type(op, 1);
@@ -66,7 +72,8 @@ ig_status ig_infer_matmul_panels(ig_op *op, const ig_type **out_types) {
         ig_check_extent(op, 1, 2, ig_dim_of(IG_PANEL), "columns of a panel", &shared));
     IG_TRY(check_zeros(op));
     ig_dim dims[] = { a->dims[0], ig_dim_of(columns) };
-    out_types[0] = ig_type_tensor(module, (ig_dtype)a->dtype, 2, dims);
+    out_types[0] = ig_type_tensor(module, result_dtype(op, (ig_dtype)a->dtype), 2,
+                                  dims);
     return IG_OK;
 }
 
@@ -87,7 +94,8 @@ ig_status ig_fold_matmul_panels(ig_eval *eval, const ig_op *op,
     const ig_tensor *a = in[0], *b = in[1];
     const ig_tensor *zeros = op->operand_count > 2 ? in[2] : NULL;
     int64_t dims[] = { a->dims[0], ig_attr_int(op, IG_matmul_panels_columns, 0) };
-    IG_TRY(ig_tensor_alloc(eval->arena, eval->context, a->dtype, 2, dims, out));
+    ig_dtype dtype = result_dtype(op, a->dtype);
+    IG_TRY(ig_tensor_alloc(eval->arena, eval->context, dtype, 2, dims, out));
     for (int64_t m = 0; m < dims[0]; m++) {
         for (int64_t n = 0; n < dims[1]; n++) {
             ig_tensor_set_f64(out, m * dims[1] + n, dot_panel(a, b, zeros, m, n));

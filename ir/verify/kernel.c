@@ -191,6 +191,31 @@ void ig_verify_kernel_dot2(ig_verifier *v, const ig_op *op) {
                  "the factors have two lanes for each sum");
 }
 
+/* A register of a fragment has 32 bits. */
+void ig_verify_kernel_mma(ig_verifier *v, const ig_op *op) {
+    const ig_type *a = ig_verify_operand(op, 0), *c = ig_verify_operand(op, 6);
+    for (uint32_t i = 1; i < 6; i++) {
+        expect_claim(v, op, ig_verify_operand(op, i) == a,
+                     "all registers of both fragments are of one type");
+    }
+    bool is_narrow = a->dtype == IG_DT_f16 || a->dtype == IG_DT_bf16;
+    expect_claim(v, op,
+                 is_narrow ? a->lanes == 2 : a->dtype == IG_DT_f32 && a->lanes == 1,
+                 "a register is two of f16 or bf16, or an f32");
+    expect_claim(v, op, c == result_type(op) && c->dtype == IG_DT_f32 && c->lanes == 4,
+                 "the sums are four of f32, and of the result's type");
+}
+
+void ig_verify_kernel_swap(ig_verifier *v, const ig_op *op) {
+    const ig_attr *bit = &op->attrs[IG_swap_bit];
+    ig_verify_kernel_same_dtype(v, op);
+    expect_claim(v, op, ig_dtypes[result_type(op)->dtype].bits >= 32,
+                 "elements of 32 or 64 bits");
+    expect_claim(v, op,
+                 bit->as.i > 0 && bit->as.i < 32 && !(bit->as.i & (bit->as.i - 1)),
+                 "one bit of a number below 32");
+}
+
 void ig_verify_kernel_add_pairs(ig_verifier *v, const ig_op *op) {
     const ig_type *a = ig_verify_operand(op, 0), *c = ig_verify_operand(op, 1);
     expect_claim(v, op, c == result_type(op) && c->dtype == IG_DT_i32,

@@ -103,6 +103,14 @@ void ig_lower_store_yields(ig_lower *lower, const ig_site *site);
 /* Can every input of the body be loaded `lanes` at a time along the last dim of a space
  * with these dims (stride 1 or 0, known now)? */
 bool ig_lower_is_vectorizable(ig_lower *lower, uint32_t rank, const ig_dim *dims);
+/* GPUs: does each row begin at a multiple of `lanes` elements, of 16 bytes at most?
+ * Weights are at multiples of 256 bytes, other buffers of the session and ports in the
+ * GPU's memory at multiples of 16. */
+bool ig_lower_has_even_rows(const ig_lower *lower, const ig_lower_operand *x,
+                            uint32_t lanes);
+/* The value that the launch is given for an operand. */
+const ig_value *ig_lower_operand_value(const ig_lower *lower,
+                                       const ig_lower_operand *operand);
 /* The stride of an operand along dim `d` of a space, with broadcasting. */
 ig_dim ig_lower_step(ig_lower *lower, const ig_lower_operand *operand, uint32_t rank,
                      const ig_dim *dims, uint32_t d);

@@ -100,6 +100,42 @@ bool ig_lower_is_vectorizable(ig_lower *lower, uint32_t rank, const ig_dim *dims
     return true;
 }
 
+/* ---- rows that a thread reads some lanes at a time ---- */
+
+const ig_value *ig_lower_operand_value(const ig_lower *lower,
+                                       const ig_lower_operand *operand) {
+    bool is_out = operand >= lower->outs && operand < lower->outs + lower->out_count;
+    size_t number = is_out ? lower->in_count + (size_t)(operand - lower->outs)
+                           : (size_t)(operand - lower->ins);
+    return lower->compute->operands[number].value;
+}
+
+static bool is_multiple(ig_dim dim, uint32_t of) {
+    return ig_dim_is_static(dim) && ig_dim_value(dim) % of == 0;
+}
+
+/* Memory whose place is known: what a body is given may be anywhere. */
+static bool has_place(const ig_value *root) {
+    return root->def ? root->def->code == IG_OP_alloc || root->def->code == IG_OP_weight
+                     : !root->block->parent;
+}
+
+bool ig_lower_has_even_rows(const ig_lower *lower, const ig_lower_operand *x,
+                            uint32_t lanes) {
+    const ig_value *value = ig_lower_operand_value(lower, x);
+    const ig_op *view = ig_def(value, IG_OP_view);
+    if (x->type->rank == 0 || !has_place(view ? view->operands[0].value : value)) {
+        return false;
+    }
+    uint32_t last = x->type->rank - 1;
+    bool is_even = ig_dim_is(x->strides[last], 1) &&
+                   (!view || is_multiple(view->attrs[IG_view_offset].as.dim, lanes));
+    for (uint32_t d = 0; d < last; d++) {
+        is_even &= is_multiple(x->strides[d], lanes);
+    }
+    return is_even;
+}
+
 /* ---- values ---- */
 
 static ig_value *constant_value(const ig_site *site, const ig_op *op) {

@@ -47,7 +47,7 @@ ig_team ig_team_open(ig_lower *lower, ig_dtype wide, ig_dim length) {
     ig_team team = { .size = size_for(lower, length) };
     if (team.size) {
         lower->threads = team.size;
-        team.partial = ig_gpu_shared(lower, wide, team.size);
+        team.partial = team.size > WARP ? ig_gpu_shared(lower, wide, team.size) : NULL;
         team.thread = ig_gpu_thread(&lower->b);
     }
     return team;
@@ -60,27 +60,41 @@ static ig_value *combine_two(ig_builder *b, ig_reduce how, ig_value *x, ig_value
                                    : k_add(b, x, y);
 }
 
+/* Exchanges are of words. */
+static ig_value *swap_value(ig_builder *b, ig_value *x, int64_t bit) {
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
+    bool is_word = ig_dtypes[dtype].bits >= 32;
+    return is_word ? k_swap(b, x, bit)
+                   : k_cast(b, k_swap(b, k_cast(b, x, IG_DT_i32), bit), dtype);
+}
+
+ig_value *ig_warp_combine(ig_builder *b, ig_reduce how, ig_value *x) {
+    for (int64_t half = WARP / 2; half > 0; half /= 2) {
+        x = combine_two(b, how, x, swap_value(b, x, half));
+    }
+    return x;
+}
+
+/* Values of the warps go through memory, where each thread reads all of them. */
+static ig_value *combine_warps(const ig_team *team, ig_builder *b, ig_reduce how,
+                               ig_value *x) {
+    k_store(b, x, team->partial, team->thread);
+    ig_gpu_barrier(b);
+    ig_value *all = k_load(b, team->partial, k_i64(b, 0), 1);
+    for (int64_t first = WARP; first < team->size; first += WARP) {
+        all = combine_two(b, how, all, k_load(b, team->partial, k_i64(b, first), 1));
+    }
+    ig_gpu_barrier(b); /* before the next values take the place of these */
+    return all;
+}
+
 ig_value *ig_team_combine(const ig_team *team, ig_builder *b, ig_reduce how,
                           ig_value *x) {
     if (!team->size) {
         return x;
     }
-    k_store(b, x, team->partial, team->thread);
-    ig_gpu_barrier(b);
-    for (int64_t half = team->size / 2; half > 0; half /= 2) {
-        ig_value *is_low = k_compare(b, IG_OP_lt, team->thread, k_i64(b, half));
-        k_if low = k_if_open(b, is_low, NULL, 0);
-        ig_value *at = k_add(&low.then, team->thread, k_i64(&low.then, half));
-        ig_value *own = k_load(&low.then, team->partial, team->thread, 1);
-        ig_value *other = k_load(&low.then, team->partial, at, 1);
-        k_store(&low.then, combine_two(&low.then, how, own, other), team->partial,
-                team->thread);
-        k_if_close(&low, NULL, NULL);
-        ig_gpu_barrier(b);
-    }
-    ig_value *all = k_load(b, team->partial, k_i64(b, 0), 1);
-    ig_gpu_barrier(b); /* before the next values take the place of these */
-    return all;
+    x = ig_warp_combine(b, how, x);
+    return team->size == WARP ? x : combine_warps(team, b, how, x);
 }
 
 void ig_team_store(const ig_team *team, ig_builder *b, ig_value *x, ig_value *buffer,

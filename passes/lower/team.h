@@ -4,8 +4,9 @@
  *     line      x0 x1 x2 … x(T-1) xT x(T+1) …
  *     thread     0  1  2 …  T-1    0   1   …      neighbours read neighbours
  *
- * Each thread combines every T-th element in order, then halves are combined with
- * halves in shared memory: one fixed order for a line, whatever the batch.  A block has
+ * Each thread combines every T-th element in order, then halves of a warp are combined
+ * with halves by exchanges, and warps in order through shared memory: one fixed order
+ * for a line, whatever the batch.  A block has
  * one team, and all of it meets each barrier, so that what is around a team's work may
  * depend on the tile alone.
  *
@@ -24,9 +25,13 @@ void ig_gpu_barrier(ig_builder *b);
 /* An array that the threads of a block share; at the kernel's head. */
 ig_value *ig_gpu_shared(ig_lower *lower, ig_dtype dtype, int64_t count);
 
+/* The values of a warp's 32 threads as one, which each of them gets: halves with
+ * halves, without memory.  All threads of the block are there. */
+ig_value *ig_warp_combine(ig_builder *b, ig_reduce how, ig_value *x);
+
 typedef struct ig_team {
-    int64_t size; /* a power of two, or 0 */
-    ig_value *thread, *partial;
+    int64_t size;               /* a power of two, or 0 */
+    ig_value *thread, *partial; /* partial: of several warps */
 } ig_team;
 
 /* A team for lines of `length` elements that are combined as `wide`; where there is

@@ -19,7 +19,8 @@
  * f16 and bf16 panels stay so: few rows wait for memory, and widening is exact.  The
  * CPU's schedules widen as they load; f16 by the recipe where a level of the artifact
  * has no instruction for it.  Narrow x is widened first, and the product
- * rounded to its type, as the sum of a narrow matmul is.
+ * rounded to its type, as the sum of a narrow matmul is.  GPUs multiply what is narrow
+ * on both sides as it is (x, or what a cast had widened), `wide`: with sums in f32.
  *
  * Weights of 8-bit integers (pack_quantised.c) stay so as well: the schedule takes zero
  * points away as it widens, which is exact, and scales leave the sum:
@@ -103,7 +104,7 @@ static bool read_plain(const ig_pass_run *run, const ig_op *op, matrix *out) {
     }
     ig_dtype dtype = (ig_dtype)def->results->type->dtype;
     out->is_narrow = ig_pack_is_narrow(dtype);
-    if (dtype != IG_DT_f32 && (!out->is_narrow || !packs_factors(run))) {
+    if (dtype != IG_DT_f32 && !out->is_narrow) {
         return false;
     }
     bool has_f16c = run->options->target->has_f16c && !run->options->lacks_f16c;
@@ -386,11 +387,8 @@ static ig_value *scale_by(ig_builder *b, ig_value *x, ig_value *scale) {
     return scale ? ig_build_mul(&e, x, as_row(b, scale)) : x;
 }
 
-ig_value *ig_pack_merge_rows(ig_builder *b, ig_value *x) {
+static ig_value *merge_rows(ig_builder *b, ig_value *x) {
     ig_expr e = ig_expr_of(b);
-    if (ig_pack_is_narrow((ig_dtype)x->type->dtype)) {
-        x = ig_expr_cast(&e, x, IG_DT_f32);
-    }
     const ig_type *type = x->type;
     if (type->rank == 2) {
         return x;
@@ -398,6 +396,12 @@ ig_value *ig_pack_merge_rows(ig_builder *b, ig_value *x) {
     ig_dim rows = ig_dim_product(b->graph->module, type->dims, type->rank - 1);
     ig_dim dims[] = { rows, type->dims[type->rank - 1] };
     return ig_expr_reshape(&e, x, 2, dims);
+}
+
+ig_value *ig_pack_merge_rows(ig_builder *b, ig_value *x) {
+    ig_expr e = ig_expr_of(b);
+    bool widens = ig_pack_is_narrow((ig_dtype)x->type->dtype);
+    return merge_rows(b, widens ? ig_expr_cast(&e, x, IG_DT_f32) : x);
 }
 
 /* Erases ops that only made a weight of a product ready. */
@@ -445,17 +449,31 @@ static ig_value *make_zeros(ig_builder *b, const matrix *m) {
     return ig_make_const(b, type, m->zeros);
 }
 
+/* Where fragments are multiplied, factors of one narrow type stay so. */
+static ig_value *narrow_rows(const ig_pass_run *run, const ig_op *op, const matrix *m) {
+    ig_value *x = op->operands[0].value;
+    bool is_widening = x->def && x->def->code == IG_OP_cast &&
+                       x->type->dtype == IG_DT_f32;
+    x = is_widening ? x->def->operands[0].value : x;
+    bool is_same = m->is_narrow && !m->is_widened && m->weight && !m->row_scale &&
+                   x->type->dtype == m->weight->data.type->dtype;
+    return run->options->target->has_threads && is_same ? x : NULL;
+}
+
 static void to_panels(ig_pass_run *run, ig_op *op, const matrix *m) {
     ig_builder b = ig_builder_before(op);
-    ig_value *x = ig_pack_merge_rows(&b, op->operands[0].value);
+    ig_value *narrow = narrow_rows(run, op, m);
+    ig_value *x = narrow ? merge_rows(&b, narrow)
+                         : ig_pack_merge_rows(&b, op->operands[0].value);
     x = scale_by(&b, x, m->row_scale);
     ig_value *panels =
         m->is_opened ? build_recipe(&b, m, true)
                      : ig_make_weight(&b, make_packed(run, ig_op_module(op), m, true));
     ig_value *zeros = m->zeros ? make_zeros(&b, m) : NULL;
     ig_expr e = ig_expr_of(&b);
-    x = ig_build_matmul_panels(&e, x, panels, zeros,
-                               (ig_matmul_panels_attrs){ .columns = m->n });
+    x = ig_build_matmul_panels(
+        &e, x, panels, zeros,
+        (ig_matmul_panels_attrs){ .columns = m->n, .wide = narrow != NULL });
     ig_pack_replace_product(op, &b, scale_by(&b, x, m->scale));
     run->changed = true;
 }

@@ -1,4 +1,4 @@
-"""Kernels as NVRTC and ptxas make them: every level, no stack, wide loads in bags.
+"""Kernels as NVRTC and ptxas make them: every level, no stack, wide loads in bags, fragments in products.
 
     code.py INGOT [MODEL…]
 
@@ -27,6 +27,18 @@ BAGS = """module @m {
   }
 }
 """
+PRODUCT = """module @m {
+  weight @w : %s[200, 96] = splat(0.5)
+  graph @main(%%x: f32[B, 200]) -> (f32[B, 96] "y") {
+    %%0 = cast %%x {to = %s}
+    %%1 = cast %%0 {to = f32}
+    %%2 = cast @w {to = f32}
+    %%3 = matmul %%1, %%2
+    %%4 = tanh %%3
+    ret %%4
+  }
+}
+"""
 MIN_ROWS = 8  # of a table, under way before the first is used
 
 
@@ -47,10 +59,11 @@ def has_nvdisasm():
         return False
 
 
-def compile_model(ingot, model, level, path):
+def compile_model(ingot, model, level, path, *options):
     """None, or why not."""
     environment = {k: v for k, v in os.environ.items() if k not in ("INGOT_CUDA_DIR", "LD_LIBRARY_PATH")}
-    run = subprocess.run([ingot, "compile", str(model), "--target", f"cuda:{level}", "--emit", "cubin", "-o", path],
+    run = subprocess.run([ingot, "compile", str(model), "--target", f"cuda:{level}", "--emit", "cubin", "-o", path,
+                          *options],
                          capture_output=True, text=True, env=environment)
     return run.stderr.strip() if run.returncode else None
 
@@ -91,6 +104,21 @@ def check_cubin(path, level, has_listing):
     return len(facts), wrong
 
 
+def check_products(ingot, folder):
+    """Products of two narrow factors, and of f32 that may be tf32, are multiplied as fragments."""
+    wrong = []
+    for dtype in ("bf16", "f16", "f32"):
+        model, path = os.path.join(folder, "product.ig"), os.path.join(folder, "product.cubin")
+        pathlib.Path(model).write_text(PRODUCT % (dtype, dtype))
+        for level in ("sm_80", "sm_90a"):
+            why = compile_model(ingot, model, level, path, "--precision", "tf32")
+            codes = [code for name, (instructions, _) in PREDICT.read_cubin(path)[1].items()
+                     if name.startswith("gemm") for code, _ in instructions] if not why else []
+            if not any(code.startswith("HMMA") for code in codes):
+                wrong.append(f"a product of {dtype} for {level} is not of HMMA {why or ''}")
+    return wrong
+
+
 def find_models(folder):
     bags = pathlib.Path(folder) / "bags.ig"
     bags.write_text(BAGS)
@@ -120,6 +148,9 @@ def main():
                 failed += len(wrong)
                 for what in wrong:
                     print(f"{model.parent.name}/{model.name} for {level}: {what}")
+        for what in check_products(ingot, folder) if has_listing else []:
+            print(what)
+            failed += 1
     print(f"{kernels} kernels, {failed} faults{'' if has_listing else ' (no nvdisasm)'}")
     return failed > 0 or kernels == 0
 

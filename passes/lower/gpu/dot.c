@@ -4,8 +4,8 @@
  *   C[…, m, n] = epilogue(sum over k of A[…, m, k] * B[…, n, k])
  *
  *   grid       blocks of ELEMENTS elements of C, in row-major order
- *   thread     LANES threads work on one element: each sums every LANES-th product in
- *              one chain, then halves are added to halves in shared memory - one fixed
+ *   thread     a warp works on one element: each thread sums every LANES-th product in
+ *              one chain, then halves are added to halves by exchanges - one fixed
  *              order for each element, whatever the batch
  *
  * The bottom tier of matmul: any rank, dtype and strides.
@@ -29,7 +29,7 @@ typedef struct dot {
     uint32_t rank;
     dot_side sides[2];
     ig_dtype wide; /* the type of the sums */
-    ig_value *k, *count, *thread, *partial;
+    ig_value *k, *count, *thread;
 } dot;
 
 /* ---- where the operands are ---- */
@@ -88,22 +88,8 @@ static ig_value *emit_chain(const dot *d, ig_builder *b, ig_value *const *index,
     return loop.results[0];
 }
 
-/* The chains of one element become one: lane 0 has the sum. */
-static void emit_tree(const dot *d, ig_builder *b, ig_value *lane) {
-    for (int64_t half = LANES / 2; half > 0; half /= 2) {
-        ig_value *is_low = k_compare(b, IG_OP_lt, lane, k_i64(b, half));
-        k_if low = k_if_open(b, is_low, NULL, 0);
-        ig_value *other = k_add(&low.then, d->thread, k_i64(&low.then, half));
-        ig_value *sum = k_add(&low.then, k_load(&low.then, d->partial, d->thread, 1),
-                              k_load(&low.then, d->partial, other, 1));
-        k_store(&low.then, sum, d->partial, d->thread);
-        k_if_close(&low, NULL, NULL);
-        ig_gpu_barrier(b);
-    }
-}
-
-static void store_element(const dot *d, ig_builder *b, ig_value *const *index) {
-    ig_value *sum = k_load(b, d->partial, d->thread, 1);
+static void store_element(const dot *d, ig_builder *b, ig_value *const *index,
+                          ig_value *sum) {
     ig_map values;
     ig_map_init(&values, d->lower->arena);
     ig_map_set_id(&values, IG_MAP_PTR(&d->anchor->results[0]),
@@ -127,12 +113,11 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     ig_value *is_there = k_compare(b, IG_OP_lt, element, d->count);
     split_element(d, b, element, index);
     ig_value *limit = k_where(b, is_there, d->k, zero);
-    k_store(b, emit_chain(d, b, index, lane, limit), d->partial, d->thread);
-    ig_gpu_barrier(b);
-    emit_tree(d, b, lane);
+    ig_value *sum = ig_warp_combine(b, IG_REDUCE_sum,
+                                    emit_chain(d, b, index, lane, limit));
     ig_value *is_first = k_compare(b, IG_OP_eq, lane, zero);
     k_if store = k_if_open(b, k_binary(b, IG_OP_and, is_first, is_there), NULL, 0);
-    store_element(d, &store.then, index);
+    store_element(d, &store.then, index, sum);
     k_if_close(&store, NULL, NULL);
 }
 
@@ -170,7 +155,6 @@ ig_status ig_lower_gpu_dot(ig_lower *lower) {
     lower->threads = (int64_t)ELEMENTS * LANES;
     lower->grid = ig_lower_ceil_div(lower, count, ELEMENTS);
     d.count = ig_lower_dim(lower, count);
-    d.partial = ig_gpu_shared(lower, d.wide, lower->threads);
     d.thread = ig_gpu_thread(&lower->b);
     ig_lower_each_tile(lower, emit_tile, &d);
     return IG_OK;

@@ -213,6 +213,24 @@ ig_value *k_add_pairs(ig_builder *b, ig_value *x, ig_value *z) {
     return make_value(b, IG_OP_add_pairs, operands, 2, z->type);
 }
 
+ig_value *k_mma(ig_builder *b, ig_value *const factors[6], ig_value *sums) {
+    ig_value *operands[7] = { NULL };
+    for (uint32_t i = 0; i < 6; i++) {
+        assert(factors[i]->type == factors[0]->type && "registers of one type");
+        operands[i] = factors[i];
+    }
+    assert(sums->type->dtype == IG_DT_f32 && sums->type->lanes == 4 && "four sums");
+    operands[6] = sums;
+    return make_value(b, IG_OP_mma, operands, 7, sums->type);
+}
+
+ig_value *k_swap(ig_builder *b, ig_value *x, int64_t bit) {
+    assert(x->type->lanes == 1 && ig_dtypes[x->type->dtype].bits >= 32 && "words");
+    ig_op_spec spec = spec_of(&x, 1, &x->type);
+    ig_expr e = ig_expr_of(b);
+    return ig_build_swap_op(&e, &spec, (ig_swap_attrs){ .bit = bit })->results;
+}
+
 void k_dot4_block(ig_builder *b, const k_block *block) {
     assert(is_buffer(block->a) && is_buffer(block->b) && is_buffer(block->sums) &&
            "factors and sums lie in memory");

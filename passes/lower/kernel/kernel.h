@@ -38,6 +38,10 @@ ig_value *k_dot4(ig_builder *b, ig_value *x, ig_value *y, ig_value *z);
 ig_value *k_dot2(ig_builder *b, ig_value *x, ig_value *y, ig_value *z);
 /* z + x0 + x1 for each lane of z, i32; x is i16. */
 ig_value *k_add_pairs(ig_builder *b, ig_value *x, ig_value *z);
+/* GPU: sums + A B of fragments of a warp; factors are a0 … a3, b0 and b1 (ops.def). */
+ig_value *k_mma(ig_builder *b, ig_value *const factors[6], ig_value *sums);
+/* GPU: x of the thread of the warp whose number differs by `bit`. */
+ig_value *k_swap(ig_builder *b, ig_value *x, int64_t bit);
 /* Rows of bytes times panels, k quads deep, into (or onto) rows of sums; each step is
  * in elements. */
 typedef struct k_block {

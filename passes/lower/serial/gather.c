@@ -1,4 +1,4 @@
-/* Gather in its three forms, on CPUs.
+/* Gather in its three forms.
  * SPDX-License-Identifier: Apache-2.0
  *
  *   gather            out[o…, i…, r…] = x[o…, ids[i…], r…]
@@ -10,11 +10,20 @@
  * Ids are checked; one out of range is reported and its run is zero.  Runs of one
  * element side by side go by vectors of ids, all of which are checked with one test.
  *
- *   grid       rows, in blocks of about 4096 elements where the run's length is known
+ *   grid       rows, in blocks of about 4096 elements where the run's length is known;
+ *              on GPUs elements, in pieces of 16 bytes where rows begin at them
  */
 #include "passes/lower/serial/serial.h"
 
-enum { CHUNK = 4096, IDS = 1 };
+#include "passes/lower/team.h"
+
+enum {
+    CHUNK = 4096,
+    IDS = 1,
+    THREADS = 256, /* of a GPU's block, which has PIECES pieces */
+    PIECES = 4 * THREADS,
+    MOST_LANES = 8
+};
 
 typedef struct gather gather;
 typedef struct place_at {
@@ -136,8 +145,7 @@ static ig_dim run_length(const gather *g) {
 
 /* `lanes` elements from `from` to `to`; those from `count` on are not touched. */
 static void copy_vector(const gather *g, ig_builder *b, const place_at *from,
-                        ig_value *to, ig_value *count) {
-    uint32_t lanes = count ? g->lanes : 1;
+                        ig_value *to, uint32_t lanes, ig_value *count) {
     ig_value *x = k_load_count(b, g->x->buffer, from->x, lanes, count);
     ig_value *zero = k_const_vector(b, (ig_dtype)x->type->dtype, lanes, 0.0);
     ig_value *is_there = k_splat(b, from->valid, lanes);
@@ -151,8 +159,22 @@ static void copy_contiguous(const gather *g, ig_builder *b, const place_at *from
     k_loop loop = k_loop_open(b, k_i64(b, 0), length, step, NULL, 0);
     ig_value *count = g->lanes == 1 ? NULL : k_sub(&loop.b, length, loop.index);
     place_at next = { .x = k_add(&loop.b, from->x, loop.index), .valid = from->valid };
-    copy_vector(g, &loop.b, &next, k_add(&loop.b, to, loop.index), count);
+    copy_vector(g, &loop.b, &next, k_add(&loop.b, to, loop.index), g->lanes, count);
     k_loop_close(&loop, NULL, 0);
+}
+
+/* Moves both places on to element `rest` of a run with gaps. */
+static void step_into_run(const gather *g, ig_builder *b, ig_value *rest, ig_value **x,
+                          ig_value **out) {
+    for (uint32_t d = 0; d < run_rank(g); d++) {
+        uint32_t at_out = g->out->type->rank - 1 - d, at_x = g->x->type->rank - 1 - d;
+        ig_value *extent = ig_lower_dim(g->lower, g->out->type->dims[at_out]);
+        ig_value *i = k_mod(b, rest, extent);
+        rest = k_div(b, rest, extent);
+        *x = k_add(b, *x, k_mul(b, i, ig_lower_dim(g->lower, g->x->strides[at_x])));
+        *out = k_add(b, *out,
+                     k_mul(b, i, ig_lower_dim(g->lower, g->out->strides[at_out])));
+    }
 }
 
 /* Element by element, for runs with gaps. */
@@ -160,28 +182,22 @@ static void copy_scattered(const gather *g, ig_builder *b, const place_at *from,
                            ig_value *to) {
     ig_value *length = ig_lower_dim(g->lower, run_length(g));
     k_loop loop = k_loop_open(b, k_i64(b, 0), length, k_i64(b, 1), NULL, 0);
-    ig_builder *in = &loop.b;
-    ig_value *rest = loop.index, *x = from->x, *out = to;
-    for (uint32_t d = 0; d < run_rank(g); d++) {
-        uint32_t at_out = g->out->type->rank - 1 - d, at_x = g->x->type->rank - 1 - d;
-        ig_value *extent = ig_lower_dim(g->lower, g->out->type->dims[at_out]);
-        ig_value *i = k_mod(in, rest, extent);
-        rest = k_div(in, rest, extent);
-        x = k_add(in, x, k_mul(in, i, ig_lower_dim(g->lower, g->x->strides[at_x])));
-        out = k_add(in, out,
-                    k_mul(in, i, ig_lower_dim(g->lower, g->out->strides[at_out])));
-    }
-    place_at position = { .x = x, .valid = from->valid };
-    copy_vector(g, in, &position, out, NULL);
+    place_at position = *from;
+    step_into_run(g, &loop.b, loop.index, &position.x, &to);
+    copy_vector(g, &loop.b, &position, to, 1, NULL);
     k_loop_close(&loop, NULL, 0);
 }
 
 /* ---- the grid ---- */
 
+static bool is_contiguous(const gather *g) {
+    return is_run_contiguous(g, g->x) && is_run_contiguous(g, g->out);
+}
+
 static void emit_row(const gather *g, ig_builder *b, ig_value *const *index) {
     place_at from = g->locate(g, b, index);
     ig_value *to = dot_strides(g, b, g->out->strides, index, g->row_rank);
-    if (is_run_contiguous(g, g->x) && is_run_contiguous(g, g->out)) {
+    if (is_contiguous(g)) {
         copy_contiguous(g, b, &from, to);
     } else {
         copy_scattered(g, b, &from, to);
@@ -320,6 +336,67 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     k_loop_close(&lines, NULL, 0);
 }
 
+/* ---- on GPUs: pieces of rows by all threads of a block ---- */
+
+/* Piece `number` of the result: `lanes` elements of a run. */
+static void emit_piece(const gather *g, ig_builder *b, ig_value *number) {
+    ig_dim length = run_length(g);
+    ig_value *per = g->lanes > 1 ? k_i64(b, ig_dim_value(length) / g->lanes)
+                                 : ig_lower_dim(g->lower, length);
+    ig_value *rest = k_mul(b, k_mod(b, number, per), k_i64(b, g->lanes));
+    ig_value *row = k_div(b, number, per), *index[IG_TENSOR_RANK];
+    for (uint32_t d = g->row_rank; d-- > 0;) {
+        ig_value *extent = ig_lower_dim(g->lower, g->out->type->dims[d]);
+        index[d] = d == 0 ? row : k_mod(b, row, extent);
+        row = d == 0 ? row : k_div(b, row, extent);
+    }
+    place_at from = g->place(g, b, index);
+    ig_value *to = dot_strides(g, b, g->out->strides, index, g->row_rank);
+    if (is_contiguous(g)) {
+        from.x = k_add(b, from.x, rest);
+        to = k_add(b, to, rest);
+    } else {
+        step_into_run(g, b, rest, &from.x, &to);
+    }
+    copy_vector(g, b, &from, to, g->lanes, NULL);
+}
+
+/* Neighbouring threads have neighbouring pieces. */
+static void emit_pieces(void *user, ig_builder *b, ig_value *tile) {
+    const gather *g = user;
+    ig_dim count = ig_type_count(g->lower->module, g->out->type);
+    ig_value *all = k_div(b, ig_lower_dim(g->lower, count), k_i64(b, g->lanes));
+    ig_value *first = k_mul(b, tile, k_i64(b, PIECES));
+    ig_value *last = k_min(b, k_add(b, first, k_i64(b, PIECES)), all);
+    ig_value *begin = k_add(b, first, ig_gpu_thread(b));
+    k_loop loop = k_loop_open(b, begin, last, k_i64(b, THREADS), NULL, 0);
+    emit_piece(g, &loop.b, loop.index);
+    k_loop_close(&loop, NULL, 0);
+}
+
+/* 16 bytes a thread where rows of both sides begin at multiples of them. */
+static uint32_t piece_lanes(const gather *g) {
+    uint32_t bits = (uint32_t)ig_dtypes[g->x->type->dtype].bits;
+    uint32_t lanes = bits < 8 ? 1 : 128 / bits;
+    lanes = lanes > MOST_LANES ? MOST_LANES : lanes;
+    ig_dim length = run_length(g);
+    bool is_even = ig_dim_is_static(length) && ig_dim_value(length) % lanes == 0;
+    return is_even && is_contiguous(g) &&
+                   ig_lower_has_even_rows(g->lower, g->x, lanes) &&
+                   ig_lower_has_even_rows(g->lower, g->out, lanes)
+               ? lanes
+               : 1;
+}
+
+static void lower_pieces(gather *g) {
+    ig_lower *lower = g->lower;
+    g->lanes = piece_lanes(g);
+    lower->threads = THREADS;
+    ig_dim count = ig_type_count(lower->module, g->out->type);
+    lower->grid = ig_lower_ceil_div(lower, count, PIECES * (int64_t)g->lanes);
+    ig_lower_each_tile(lower, emit_pieces, g);
+}
+
 static void choose_form(gather *g) {
     uint32_t rank = g->x->type->rank;
     if (g->op->code == IG_OP_gather) {
@@ -352,6 +429,12 @@ ig_status ig_lower_serial_gather(ig_lower *lower) {
     if (is_nd && !ig_dim_is_static(g.ids->type->dims[g.ids->type->rank - 1])) {
         return ig_lower_unsupported(lower, "gather_nd by ids of unknown length");
     }
+    ig_dim extent = g.x->type->dims[is_nd ? g.batch : g.axis];
+    ig_lower_range(lower, IDS, extent, g.wraps);
+    if (lower->target->has_threads) {
+        lower_pieces(&g);
+        return IG_OK;
+    }
     g.lanes = ig_lower_lanes(lower, (ig_dtype)g.x->type->dtype);
     int64_t length = 0;
     bool is_known = ig_dim_constant(lower->module, run_length(&g), &length);
@@ -362,8 +445,6 @@ ig_status ig_lower_serial_gather(ig_lower *lower) {
     ig_dim rows = ig_dim_product(lower->module, g.out->type->dims, g.row_rank);
     lower->grid = ig_lower_ceil_div(lower, rows, g.rows_per_tile);
     lower->cost = ig_lower_mul(lower, rows, ig_dim_of(is_known ? 4 + length / 8 : 32));
-    ig_dim extent = g.x->type->dims[is_nd ? g.batch : g.axis];
-    ig_lower_range(lower, IDS, extent, g.wraps);
     ig_lower_each_tile(lower, emit_tile, &g);
     return IG_OK;
 }

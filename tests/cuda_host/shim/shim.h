@@ -198,8 +198,15 @@ static inline float shim_float(unsigned bits) {
     return value;
 }
 
+static inline float shim_half(unsigned bits) {
+    _Float16 value;
+    unsigned short word = (unsigned short)bits;
+    memcpy(&value, &word, sizeof value);
+    return (float)value;
+}
+
 /* tf32: the low 13 bits of an f32 do not count. */
-static inline void shim_mma_tf32(float *c, const unsigned *a, const unsigned *b) {
+static inline void ig_mma_tf32(float *c, const unsigned *a, const unsigned *b) {
     float all_a[16 * 8], all_b[8 * 8];
     for (int i = 0; i < 4; i++) {
         const unsigned long long *given = shim_exchange(~0u, a[i] & ~0x1fffu);
@@ -219,27 +226,38 @@ static inline void shim_mma_tf32(float *c, const unsigned *a, const unsigned *b)
     shim_mma(8, all_a, all_b, c);
 }
 
-/* bf16: two elements a register, the lower half first. */
-static inline void shim_mma_bf16(float *c, const unsigned *a, const unsigned *b) {
+/* Two elements a register, the lower half first. */
+static inline void shim_mma_pairs(float *c, const unsigned *a, const unsigned *b,
+                                  float (*widen)(unsigned)) {
     float all_a[16 * 16], all_b[16 * 8];
     for (int i = 0; i < 8; i++) {
-        unsigned half = i & 1 ? a[i / 2] & 0xffff0000u : a[i / 2] << 16;
-        const unsigned long long *given = shim_exchange(~0u, half);
+        const unsigned long long *given = shim_exchange(~0u, a[i / 2] >> 16 * (i & 1));
         for (unsigned lane = 0; lane < 32; lane++) {
             unsigned row = lane / 4 + (i & 2 ? 8 : 0);
             unsigned column = lane % 4 * 2 + (unsigned)(i & 1) + (i & 4 ? 8 : 0);
-            all_a[row * 16 + column] = shim_float((unsigned)given[lane]);
+            all_a[row * 16 + column] = widen((unsigned)given[lane] & 0xffff);
         }
     }
     for (int i = 0; i < 4; i++) {
-        unsigned half = i & 1 ? b[i / 2] & 0xffff0000u : b[i / 2] << 16;
-        const unsigned long long *given = shim_exchange(~0u, half);
+        const unsigned long long *given = shim_exchange(~0u, b[i / 2] >> 16 * (i & 1));
         for (unsigned lane = 0; lane < 32; lane++) {
             unsigned row = lane % 4 * 2 + (unsigned)(i & 1) + (i & 2 ? 8 : 0);
-            all_b[row * 8 + lane / 4] = shim_float((unsigned)given[lane]);
+            all_b[row * 8 + lane / 4] = widen((unsigned)given[lane] & 0xffff);
         }
     }
     shim_mma(16, all_a, all_b, c);
+}
+
+static inline float shim_brain(unsigned bits) {
+    return shim_float(bits << 16);
+}
+
+static inline void ig_mma_bf16(float *c, const unsigned *a, const unsigned *b) {
+    shim_mma_pairs(c, a, b, shim_brain);
+}
+
+static inline void ig_mma_f16(float *c, const unsigned *a, const unsigned *b) {
+    shim_mma_pairs(c, a, b, shim_half);
 }
 
 #endif

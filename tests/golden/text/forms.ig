@@ -576,6 +576,8 @@ module @kernel {
     %36 = add_pairs %35, %32 : i32<2>
     %37 = reinterpret %2 : &i32
     dot4_block %25, %24, %q, %24, %37, %6, %n, %m {panels = 4, adds}
+    %38 = mma %12, %12, %12, %12, %12, %12, %11 : f32<4>
+    %39 = swap %12 {bit = 4} : f32
     ret
   }
 }
@@ -640,6 +642,8 @@ module @kernel {
     %36 = add_pairs %35, %32 : i32<2>
     %37 = reinterpret %2 : &i32
     dot4_block %25, %24, %q, %24, %37, %6, %n, %m {panels = 4, adds}
+    %38 = mma %12, %12, %12, %12, %12, %12, %11 : f32<4>
+    %39 = swap %12 {bit = 4} : f32
     ret
   }
 }

@@ -235,10 +235,11 @@ TEST(bits_are_seen_as_other_types) {
 /* ---- the table ---- */
 
 /* On purpose without an emitter: GPU ops, and what passes/lower/math/ replaces. */
-static const ig_opcode absent[] = { IG_OP_thread,  IG_OP_barrier, IG_OP_shared,
-                                    IG_OP_exp,     IG_OP_log,     IG_OP_sin,
-                                    IG_OP_cos,     IG_OP_tanh,    IG_OP_erf,
-                                    IG_OP_sigmoid, IG_OP_yield,   IG_OP_ret };
+static const ig_opcode absent[] = { IG_OP_thread, IG_OP_barrier, IG_OP_shared,
+                                    IG_OP_mma,    IG_OP_swap,    IG_OP_exp,
+                                    IG_OP_log,    IG_OP_sin,     IG_OP_cos,
+                                    IG_OP_tanh,   IG_OP_erf,     IG_OP_sigmoid,
+                                    IG_OP_yield,  IG_OP_ret };
 
 TEST(every_kernel_op_has_an_emitter) {
     for (uint32_t code = 0; code < IG_OP_COUNT; code++) {

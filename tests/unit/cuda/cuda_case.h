@@ -33,6 +33,7 @@ typedef struct cuda_case {
     char last[65536]; /* the last diagnostic */
     ig_arena arena;
     const ig_target *target;
+    bool tf32; /* f32 products may be of tf32 */
     ig_module *module;
     ig_graph *graph;
     ig_tensor inputs[64], expected[16], got[16];
@@ -77,6 +78,7 @@ typedef struct cuda_text {
     const int64_t *extents;
     int64_t bound;
     void (*prepare)(cuda_case *c);
+    bool tf32;
 } cuda_text;
 void cuda_case_check(const cuda_text *text, cuda_run *run);
 
@@ -88,6 +90,8 @@ cuda_run cuda_run_interpreter;
 
 /* relu(x w + b), or another epilogue in %1 and %r. */
 void cuda_check_gemm(cuda_run *run, const int64_t sizes[3], const char *epilogue);
+/* The same where both factors are of `dtype` (f32: tf32), with sums in f32. */
+void cuda_check_fragments(cuda_run *run, const int64_t sizes[3], const char *dtype);
 typedef struct cuda_bag {
     int64_t rows, dim, ids, bags;
     const char *attributes;

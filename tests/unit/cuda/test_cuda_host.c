@@ -5,7 +5,8 @@
 #include "tests/unit/cuda/cuda_gpu.h"
 
 static void check(const char *text, const int64_t *extents, int64_t bound) {
-    cuda_case_check(&(cuda_text){ text, extents, bound, NULL }, cuda_run_checked);
+    cuda_case_check(&(cuda_text){ text, extents, bound, NULL, false },
+                    cuda_run_checked);
 }
 
 /* ---- templates ---- */
@@ -28,6 +29,15 @@ END_TEST
 TEST(no_rows) {
     if (cuda_open_stand_ins()) {
         cuda_check_gemm(cuda_run_checked, (int64_t[]){ 0, 9, 24 }, "relu %1");
+    }
+}
+END_TEST
+
+TEST(fragments) {
+    static const char *const dtypes[] = { "bf16", "f16", "f32" };
+    for (size_t i = 0; i < IG_COUNT_OF(dtypes) && cuda_open_stand_ins(); i++) {
+        cuda_check_fragments(cuda_run_checked, (int64_t[]){ 70, 75, 67 }, dtypes[i]);
+        cuda_check_fragments(cuda_run_checked, (int64_t[]){ 1, 16, 8 }, dtypes[i]);
     }
 }
 END_TEST
@@ -66,6 +76,23 @@ END_TEST
 TEST(interaction) {
     if (cuda_open_stand_ins()) {
         cuda_check_interaction(cuda_run_checked, 3, 27, 64);
+    }
+}
+END_TEST
+
+/* Rows begin at 16 bytes; between them; a team's line. */
+TEST(gathers_and_lines) {
+    if (cuda_open_stand_ins()) {
+        check(
+            "module @t {\n"
+            "  graph @main(%x: f32[7, 8], %z: f32[7, 6], %i: i64[B]) -> (f32[B, 8], f32[B, 4], f32[B]) {\n"
+            "    %0 = gather %x, %i {axis = 0} : f32[B, 8]\n"
+            "    %1 = slice %z {starts = [0, 1], sizes = [7, 4], steps = [1, 1]} : f32[7, 4]\n"
+            "    %2 = gather %1, %i {axis = 0} : f32[B, 4]\n"
+            "    %3 = concat %0, %0, %0 {axis = 1} : f32[B, 24]\n"
+            "    %4 = reduce %3 {op = sum, axes = [1]} : f32[B]\n"
+            "    ret %0, %2, %4\n  }\n}\n",
+            (int64_t[]){ 37 }, 7);
     }
 }
 END_TEST
@@ -175,6 +202,7 @@ TEST(an_id_out_of_range_is_reported) {
 }
 END_TEST
 
-UNIT_SUITE(cuda_host, gemm, gemm_with_a_long_epilogue, no_rows, dot, bags,
-           tables_of_every_format, interaction, a_whole_dlrm, elementwise,
-           casts_of_floats, casts_of_integers, integers, an_id_out_of_range_is_reported)
+UNIT_SUITE(cuda_host, gemm, gemm_with_a_long_epilogue, no_rows, fragments, dot, bags,
+           tables_of_every_format, interaction, gathers_and_lines, a_whole_dlrm,
+           elementwise, casts_of_floats, casts_of_integers, integers,
+           an_id_out_of_range_is_reported)

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/cuda/cuda_case.h"
 
+#include <math.h>
+
 /* ---- gemm ---- */
 
 static void check_gemm(int64_t m, int64_t k, int64_t n, const char *epilogue) {
@@ -44,10 +46,112 @@ TEST(gemm_with_a_long_epilogue) {
 }
 END_TEST
 
+/* ---- fragments ---- */
+
+TEST(fragments_of_odd_sizes) {
+    static const char *const dtypes[] = { "bf16", "f16", "f32" };
+    static const int64_t sizes[][3] = {
+        { 0, 5, 24 },   { 1, 1, 8 },    { 3, 7, 17 },    { 15, 16, 63 },
+        { 64, 32, 64 }, { 65, 33, 65 }, { 17, 70, 130 },
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(dtypes); i++) {
+        for (size_t k = 0; k < IG_COUNT_OF(sizes); k++) {
+            cuda_check_fragments(cuda_run_interpreter, sizes[k], dtypes[i]);
+        }
+    }
+}
+END_TEST
+
+/* The launch's kernel, lowered for `target`. */
+static const ig_graph *lower_product(cuda_case *c, const char *target, bool tf32,
+                                     const char *text) {
+    cuda_case_open(c, target, text, (int64_t[]){ 3 }, 10);
+    c->tf32 = tf32;
+    cuda_case_lower(c);
+    return c->launches[c->launch_count - 1].kernel;
+}
+
+static bool has_mma(const ig_block *block) {
+    for (const ig_op *op = block->first; op; op = op->next) {
+        bool is_inside = op->code == IG_OP_mma;
+        for (uint32_t i = 0; i < op->body_count; i++) {
+            is_inside |= has_mma(op->bodies[i]);
+        }
+        if (is_inside) {
+            return true;
+        }
+    }
+    return false;
+}
+
+#define PRODUCT(x, w)                                                           \
+    "module @t {\n  weight @w : " w "[4, 8] = splat(0.5)\n  graph @main(%x: " x \
+    "[B, 4]) -> (f32[B, 8] \"y\") {\n    %0 = cast %x {to = f32}\n"             \
+    "    %1 = cast @w {to = f32}\n    %2 = matmul %0, %1\n    ret %2\n  }\n}\n"
+
+/* f32 stays exact unless the caller says otherwise, and factors of two types too. */
+TEST(who_gets_fragments) {
+    static const struct {
+        const char *target, *text;
+        bool tf32, is_wanted;
+    } cases[] = {
+        { "cuda:sm_80", PRODUCT("bf16", "bf16"), false, true },
+        { "cuda:sm_90a", PRODUCT("f16", "f16"), false, true },
+        { "cuda:sm_75", PRODUCT("bf16", "bf16"), false, false },
+        { "cuda:sm_80", PRODUCT("bf16", "f16"), false, false },
+        { "cuda:sm_80", PRODUCT("f32", "bf16"), true, false },
+        { "cuda:sm_80", PRODUCT("f32", "f32"), false, false },
+        { "cuda:sm_80", PRODUCT("f32", "f32"), true, true },
+        { "cuda:sm_75", PRODUCT("f32", "f32"), true, false },
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(cases); i++) {
+        cuda_case c;
+        const ig_graph *kernel = lower_product(&c, cases[i].target, cases[i].tf32,
+                                               cases[i].text);
+        CHECK_MSG(has_mma(&kernel->body) == cases[i].is_wanted, "case %zu", i);
+        cuda_case_run(&c, cuda_run_interpreter);
+        cuda_case_compare(&c, 1e-3);
+        cuda_case_close(&c);
+    }
+}
+END_TEST
+
+/* Rounding to tf32 is to the nearest; what is no number stays none. */
+TEST(factors_that_tf32_lacks) {
+    static const struct {
+        uint32_t x, factor;
+    } cases[] = {
+        { 0x3f800fff, 0x3f800000 }, { 0x3f801000, 0x3f802000 },
+        { 0xbf803000, 0xbf804000 }, { 0x7f7fffff, 0x7f800000 },
+        { 0x7f800000, 0x7f800000 }, { 0xff800000, 0xff800000 },
+        { 0x00000001, 0x00000000 }, { 0x7fffffff, 0x7fffffff },
+        { 0x7f800001, 0x7fc00001 }, { 0x80000000, 0x00000000 },
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(cases); i++) {
+        cuda_case c;
+        const char *text = "module @t {\n  weight @w : f32[1, 8] = splat(1)\n"
+                           "  graph @main(%x: f32[B, 1]) -> (f32[B, 8] \"y\") {\n"
+                           "    %0 = matmul %x, @w\n    ret %0\n  }\n}\n";
+        cuda_case_open(&c, "cuda:sm_80", text, (int64_t[]){ 1 }, 10);
+        c.tf32 = true;
+        memcpy(c.inputs[0].data, &cases[i].x, sizeof(float));
+        cuda_case_lower(&c);
+        cuda_case_run(&c, cuda_run_interpreter);
+        float want, is;
+        memcpy(&want, &cases[i].factor, sizeof want);
+        memcpy(&is, c.got[0].data, sizeof is);
+        bool is_same = want == is || (isnan(want) && isnan(is));
+        CHECK_MSG(is_same, "case %zu: %.9g, not %.9g", i, (double)is, (double)want);
+        cuda_case_close(&c);
+    }
+}
+END_TEST
+
 /* ---- one text a case ---- */
 
 static void check(const char *text, const int64_t *extents, int64_t bound) {
-    cuda_case_check(&(cuda_text){ text, extents, bound, NULL }, cuda_run_interpreter);
+    cuda_case_check(&(cuda_text){ text, extents, bound, NULL, false },
+                    cuda_run_interpreter);
 }
 
 TEST(dot_of_odd_sizes) {
@@ -116,6 +220,35 @@ TEST(copies_of_strided_windows) {
         "    %0 = transpose %x {perm = [2, 0, 1]} : f32[4, B, 3]\n"
         "    %1 = slice %x {starts = [1, 0, 0], sizes = [2, 3, 4], steps = [2, 1, 1]} : f32[2, 3, 4]\n    ret %0, %1\n  }\n}\n",
         extents, 10);
+}
+END_TEST
+
+/* Rows of 16 bytes and of others, whole ones and parts of longer ones, of one
+ * element. */
+static const char *const gather_texts[] = {
+    "module @t {\n  graph @main(%x: f32[7, 8], %i: i64[B, 2]) -> (f32[B, 2, 8]) {\n"
+    "    %0 = gather %x, %i {axis = 0} : f32[B, 2, 8]\n    ret %0\n  }\n}\n",
+    "module @t {\n  graph @main(%x: f32[7, 6], %i: i64[B]) -> (f32[B, 4]) {\n"
+    "    %0 = slice %x {starts = [0, 1], sizes = [7, 4], steps = [1, 1]} : f32[7, 4]\n"
+    "    %1 = gather %0, %i {axis = 0} : f32[B, 4]\n    ret %1\n  }\n}\n",
+    "module @t {\n  graph @main(%x: f16[3, 7, 5, 8], %i: i64[B]) -> (f16[3, B, 5, 8]) {\n"
+    "    %0 = gather %x, %i {axis = 1} : f16[3, B, 5, 8]\n    ret %0\n  }\n}\n",
+    "module @t {\n  graph @main(%x: f64[2, 7], %i: i64[2, B]) -> (f64[2, B]) {\n"
+    "    %0 = gather_elements %x, %i {axis = 1} : f64[2, B]\n    ret %0\n  }\n}\n",
+    "module @t {\n  graph @main(%x: bool[7, 7, 4], %i: i64[B, 2]) -> (bool[B, 4]) {\n"
+    "    %0 = gather_nd %x, %i : bool[B, 4]\n    ret %0\n  }\n}\n",
+    "module @t {\n  graph @main(%x: f32[4, 7], %i: i64[B]) -> (f32[B, 4]) {\n"
+    "    %0 = transpose %x {perm = [1, 0]} : f32[7, 4]\n"
+    "    %1 = gather %0, %i {axis = 0} : f32[B, 4]\n    ret %1\n  }\n}\n",
+};
+
+TEST(gathers_by_pieces) {
+    static const int64_t rows[] = { 0, 1, 130 };
+    for (size_t i = 0; i < IG_COUNT_OF(gather_texts); i++) {
+        for (size_t k = 0; k < IG_COUNT_OF(rows); k++) {
+            check(gather_texts[i], &rows[k], 7);
+        }
+    }
 }
 END_TEST
 
@@ -245,7 +378,7 @@ TEST(tables_of_different_dims_in_one_launch) {
             "    %0, %1, %2 = bag @t0, %a, %ao, @t1, %b, %bo, @t2, %c, %co {operands = [1, 1, 1], pool = [sum, sum, mean]} : f32[B, 16], f32[B, 16], f32[B, 40]\n"
             "    %3 = concat %1, %0, %2 {axis = 1} : f32[B, 72]\n"
             "    ret %3\n  }\n}\n",
-            (int64_t[]){ 33, 11, 50, 2 }, 5, cuda_set_offsets },
+            (int64_t[]){ 33, 11, 50, 2 }, 5, cuda_set_offsets, false },
         cuda_run_interpreter);
 }
 END_TEST
@@ -288,9 +421,10 @@ TEST(an_interaction_of_large_samples) {
 END_TEST
 
 UNIT_SUITE(cuda_lower, gemm_of_odd_rows, gemm_of_odd_columns, gemm_of_odd_depths,
-           gemm_of_several_tiles, gemm_with_a_long_epilogue, dot_of_odd_sizes,
+           gemm_of_several_tiles, gemm_with_a_long_epilogue, fragments_of_odd_sizes,
+           who_gets_fragments, factors_that_tf32_lacks, dot_of_odd_sizes,
            dot_of_batches_and_dtypes, elementwise_with_broadcast,
-           elementwise_on_other_dtypes, copies_of_strided_windows,
+           elementwise_on_other_dtypes, copies_of_strided_windows, gathers_by_pieces,
            gathers_and_reductions, softmax_and_norm, lines_of_every_length,
            lines_of_unknown_length, pads_and_running_sums, bags_of_every_dim,
            no_bags_one_bag_empty_bags, means_maxima_and_padding, tables_of_every_format,
