@@ -109,16 +109,19 @@ check "an id out of range is an error" refuse "$ingot" run "$folder/m.ig" \
     --target cuda:sm_90a --input "i=[0,3]"
 cat >"$folder/large.ig" <<'END'
 module @m {
-  weight @t : f32[40000, 16] = splat(0.5)
-  graph @main(%i: i64[B]) -> (f32[B, 16] "y") {
-    %0 = gather @t, %i {axis = 0} : f32[B, 16]
-    ret %0
+  weight @t : f32[40000, 10] = splat(0.5)
+  weight @u : f32[20000, 10] = splat(2)
+  graph @main(%i: i64[B]) -> (f32[B, 10] "y") {
+    %0 = gather @t, %i {axis = 0} : f32[B, 10]
+    %1 = gather @u, %i {axis = 0} : f32[B, 10]
+    %2 = mul %0, %1 : f32[B, 10]
+    ret %2
   }
 }
 END
-large=(env INGOT_STAND_IN_MEMORY=2000000 "$ingot" run "$folder/large.ig" --target cuda:sm_90a --input "i=[0,39999]")
-check "a table larger than the card is refused" refuse "${large[@]}"
-check "and stays in the host's memory on request" "${large[@]}" --device-memory 1
+large=(env INGOT_STAND_IN_MEMORY=2000000 "$ingot" run "$folder/large.ig" --target cuda:sm_90a --input "i=[0,19999]")
+check "tables larger than the card are refused" refuse "${large[@]}"
+check "and the larger one is in the host's memory on request" "${large[@]}" --device-memory 1
 check "bench" env INGOT_STAND_IN_COUNTS="$folder/counts" "$ingot" bench "$folder/m.ig" \
     --target cuda:sm_90a --seconds 0.2
 check "bench launches graphs" grep -qE '^graph_launches [1-9]' "$folder/counts"
