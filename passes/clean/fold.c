@@ -141,7 +141,8 @@ static bool has_small_constants(const folder *f, const ig_op *op) {
     return true;
 }
 
-/* The matmul that takes this matrix, after ops that turn bytes into floats; or NULL. */
+/* The matmul that takes this matrix, after ops that turn bytes into floats or turn it
+ * (a column by a reshape); or NULL. */
 static const ig_op *find_product(const ig_value *value) {
     for (uint32_t steps = 0; steps < MAX_STEPS; steps++) {
         const ig_use *use = value->uses;
@@ -150,7 +151,7 @@ static const ig_op *find_product(const ig_value *value) {
             return use == &use->user->operands[1] ? use->user : NULL;
         }
         if (code != IG_OP_dequantize && code != IG_OP_cast && code != IG_OP_sub &&
-            code != IG_OP_mul && code != IG_OP_transpose) {
+            code != IG_OP_mul && code != IG_OP_transpose && code != IG_OP_reshape) {
             return NULL;
         }
         value = use->user->results;

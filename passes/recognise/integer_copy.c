@@ -10,8 +10,10 @@
  *     %2 = %0
  *
  * A positive scale keeps the order of bytes, and a byte times the scale rounds to
- * itself when it is divided by the scale.  Bytes of several scales, concatenated and
- * quantised anew, are quantised anew each for itself, where they are made:
+ * itself when it is divided by the scale, or multiplied by a factor that was tried on
+ * each byte (torch's programs have the scale's inverse).  Bytes of several scales,
+ * concatenated and quantised anew, are quantised anew each for itself, where they are
+ * made:
  *
  *     quantize (concat (dequantize %x, …), (dequantize %y, …)), %s, %z
  *   becomes
@@ -22,8 +24,9 @@
 #include "ir/dim/handle.h"
 
 #include <float.h>
+#include <math.h>
 
-enum { PARTS_MAX = 64 };
+enum { PARTS_MAX = 64, BYTES_MAX = 255 };
 
 /* ---- scales ---- */
 
@@ -111,15 +114,34 @@ static bool is_same_number(const ig_value *a, const ig_value *b) {
     return ig_constant_f64(a, &x) && ig_constant_f64(b, &y) && x == y;
 }
 
+/* Is each difference of bytes the same again, after times the scale and times the
+ * factor, as f32 rounds? */
+static bool factor_undoes(const ig_value *scale, const ig_value *factor) {
+    double s = 0, f = 0;
+    bool undoes = ig_constant_f64(scale, &s) && ig_constant_f64(factor, &f);
+    for (int difference = -BYTES_MAX; undoes && difference <= BYTES_MAX; difference++) {
+        float real = (float)difference * (float)s;
+        undoes = rintf(real * (float)f) == (float)difference;
+    }
+    return undoes;
+}
+
+static bool undoes_scale(const ig_op *quantize, const ig_op *dequantize) {
+    const ig_value *scale = ig_op_operand(dequantize, 1);
+    const ig_value *by = ig_op_operand(quantize, 1);
+    int64_t rounding = ig_attr_int(quantize, IG_quantize_rounding, 0);
+    return (rounding == IG_ROUNDING_divide && is_same_number(scale, by)) ||
+           (rounding == IG_ROUNDING_factor && factor_undoes(scale, by));
+}
+
 /* The bytes that are quantised as they were before. */
 static ig_value *bytes_again(const ig_op *op) {
     const ig_op *from = find_plain(ig_op_operand(op, 0));
     bool is_plain = from && is_plain_scale(ig_op_operand(op, 1)) &&
                     !ig_attr_is_set(op, IG_quantize_block) &&
-                    ig_attr_int(op, IG_quantize_rounding, 0) == IG_ROUNDING_divide &&
                     (op->operand_count < 3 || ig_op_operand(op, 2)->type->rank == 0);
     return is_plain && ig_op_operand(from, 0)->type == ig_op_result(op, 0)->type &&
-                   is_same_number(ig_op_operand(from, 1), ig_op_operand(op, 1)) &&
+                   undoes_scale(op, from) &&
                    (op->operand_count < 3 || ig_constant_of(ig_op_operand(op, 2))) &&
                    zero_of(from) == zero_of(op)
                ? ig_op_operand(from, 0)

@@ -364,6 +364,38 @@ module @m {
     ret %5, %1, %4, %7, %6
   }
 }
+# ---- fold_columns ----
+# fold: a column of bytes that a reshape turns stays a weight of bytes where both factors
+# are bytes; in a product with floats it is folded.
+# run: fold,dce
+module @m {
+  weight @w : i8[1, 4] = [1, -2, 3, 4]
+  graph @main(%x: u8[B, 4], %y: f32[B, 4]) -> (f32[B, 1], f32[B, 1]) {
+    %0 = const {value = 0.5} : f32[]
+    %1 = dequantize @w, %0 : f32[1, 4]
+    %2 = reshape %1 {to = [4, 1]} : f32[4, 1]
+    %3 = dequantize %x, %0 : f32[B, 4]
+    %4 = matmul %3, %2 : f32[B, 1]
+    %5 = dequantize @w, %0 : f32[1, 4]
+    %6 = reshape %5 {to = [4, 1]} : f32[4, 1]
+    %7 = matmul %y, %6 : f32[B, 1]
+    ret %4, %7
+  }
+}
+# expect:
+module @m {
+  weight @w : i8[1, 4] = [1, -2, 3, 4]
+  graph @main(%x: u8[B, 4], %y: f32[B, 4]) -> (f32[B, 1], f32[B, 1]) {
+    %0 = const {value = 0.5} : f32[]
+    %1 = dequantize @w, %0 : f32[1, 4]
+    %2 = reshape %1 {to = [4, 1]} : f32[4, 1]
+    %3 = dequantize %x, %0 : f32[B, 4]
+    %4 = matmul %3, %2 : f32[B, 1]
+    %5 = const {value = [0.5, -1, 1.5, 2]} : f32[4, 1]
+    %6 = matmul %y, %5 : f32[B, 1]
+    ret %4, %6
+  }
+}
 # ---- fold_limits ----
 # fold: results of more than 64 KiB are not folded.
 # run: fold,dce

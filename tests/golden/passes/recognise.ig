@@ -224,7 +224,8 @@ module @m {
 # ---- integer_copies ----
 # recognise_integer: what moves or chooses dequantised bytes works on the bytes, and what
 # is quantised as it was before are those bytes; parts of a concat are quantised each for
-# itself.  Other scales, averages, windows that may see nothing, and computed scales stay.
+# itself.  Other scales, averages, windows that may see nothing, and computed scales stay,
+# and so do factors that do not undo the scale for each byte.
 # run: recognise_integer,dce
 module @m {
   graph @main(%x: u8[B, 4, 8, 8], %y: u8[B, 2, 4, 4]) -> (u8[B, 4, 4, 4], u8[B, 64], u8[B, 6, 4, 4]) {
@@ -256,6 +257,17 @@ module @m {
     %11 = quantize %10, %s, %1 {to = u8} : u8[B, 4, 64]
     %12 = pool %4 {op = max, kernel = [3, 3], dilations = [2, 2], before = [1, 1], after = [1, 1]} : f32[B, 4, 6, 6]
     ret %5, %7, %8, %11, %12
+  }
+  graph @by_factor(%x: u8[B, 4], %y: u8[B, 4]) -> (u8[B, 4], u8[B, 4], u8[B, 4]) {
+    %0 = const {value = 0.017} : f32[]
+    %1 = const {value = 58.823532} : f32[]
+    %2 = const {value = 59} : f32[]
+    %3 = const {value = 7} : u8[]
+    %4 = dequantize %x, %0, %3 : f32[B, 4]
+    %5 = quantize %4, %1, %3 {to = u8, rounding = factor} : u8[B, 4]
+    %6 = quantize %4, %2, %3 {to = u8, rounding = factor} : u8[B, 4]
+    %7 = quantize %4, %0, %3 {to = u8, rounding = offset} : u8[B, 4]
+    ret %5, %6, %7
   }
   graph @rounded_up(%x: u8[B, 4, 8, 7]) -> (u8[B, 4, 4, 3]) {
     %0 = const {value = 0.25} : f32[]
@@ -293,6 +305,15 @@ module @m {
     %11 = quantize %10, %s, %1 {to = u8} : u8[B, 4, 64]
     %12 = pool %4 {op = max, kernel = [3, 3], dilations = [2, 2], before = [1, 1], after = [1, 1]} : f32[B, 4, 6, 6]
     ret %5, %7, %8, %11, %12
+  }
+  graph @by_factor(%x: u8[B, 4], %y: u8[B, 4]) -> (u8[B, 4], u8[B, 4], u8[B, 4]) {
+    %0 = const {value = 0.017} : f32[]
+    %1 = const {value = 59} : f32[]
+    %2 = const {value = 7} : u8[]
+    %3 = dequantize %x, %0, %2 : f32[B, 4]
+    %4 = quantize %3, %1, %2 {to = u8, rounding = factor} : u8[B, 4]
+    %5 = quantize %3, %0, %2 {to = u8, rounding = offset} : u8[B, 4]
+    ret %x, %4, %5
   }
   graph @rounded_up(%x: u8[B, 4, 8, 7]) -> (u8[B, 4, 4, 3]) {
     %0 = pool %x {op = max, kernel = [3, 3], strides = [2, 2], before = [0, 0], after = [0, 0], ceil_mode} : u8[B, 4, 4, 3]
