@@ -147,3 +147,49 @@ products() {
     done
     verify static cpu "${cases[@]}"
 }
+
+# verify_open CASE…: with open extents.  What hangs on one that is open is refused with
+# words, which is a skip; a wrong number never is.
+verify_open() {
+    local case said
+    for case in "$@"; do
+        said=$("$ingot" verify -q --form dynamic "$case" 2>&1)
+        case $said in
+            *"pass "*) passed=$((passed + 1)) ;;
+            *test_data_set_*:\ import:\ *)
+                skip 1 "$(basename "$case"): $(sed -n 's/.*import: [^ ]* //p' <<<"$said")"
+                ;;
+            *)
+                failed=$((failed + 1))
+                echo "FAIL dynamic $(grep -m 1 '^FAIL' <<<"$said")"
+                ;;
+        esac
+    done
+}
+
+# integer_launches CASE: how many launches its plan has, and which products of bytes.
+integer_launches() {
+    "$ingot" dump -q --stage plan "$1"/model.* >"$folder/plan.txt" 2>&1
+    grep -c '^ *launch' "$folder/plan.txt"
+    grep -oE 'kernel = @(gemm|conv)_(i8|u8|channels)[a-z_]*' "$folder/plan.txt" |
+        sed 's/_$//' | sort
+}
+
+# Networks of kinds that users export, by every exporter that takes them: speech,
+# detection, filters, searches, HSTU, quantised by PT2E and torchao.  PT2E's programs
+# have the launches of the QDQ models that are made of them.
+torch_networks() {
+    local cases closed opened name options=(--count 1 --only kalman,beam,dlrm_8bit)
+    [ "$full" = 0 ] || options=()
+    peers_have "torch, torchaudio, torchvision, torchao, onnx" || return 0
+    make_cases networks "networks" "${options[@]}" || return
+    mapfile -t opened < <(find "$folder/networks/open" -mindepth 1 -maxdepth 1 | sort)
+    mapfile -t closed < <(find "$folder/networks/fixed" -mindepth 1 -maxdepth 1 | sort)
+    verify static cpu "${opened[@]}" "${closed[@]}"
+    verify static interpret "${opened[@]}" "${closed[@]}"
+    verify_open "${opened[@]}"
+    for name in "$folder"/networks/*/*_8bit[0-9]-dynamo; do
+        check "$(basename "$name")" "launches of PT2E and of QDQ" \
+            "$(integer_launches "${name%dynamo}exported")" "$(integer_launches "$name")"
+    done
+}

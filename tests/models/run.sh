@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Recommendation models: every exporter's form of embedding bags, the stored DLRMs, and
-# TorchScript's and TorchRec's cases (torch.sh), torch.nn's classes, the literature's
-# recommendation models, random graphs, products, calls of FBGEMM (modules.sh), programs
-# of torch.export (exported.tar.xz, made by gen/exported.py), of what is easy to get
-# wrong (semantics.tar.xz, made by gen/semantics.py), and packages of plain Python
-# (plain.tar.xz, made by gen/plain_python.py), and what users of other tools reported
-# (models/torch_reports, models/onnx_reports).
+# TorchScript's and TorchRec's cases (torch.sh), torch.nn's classes, networks of the kinds
+# that users export, the literature's recommendation models, random graphs, products,
+# calls of FBGEMM (modules.sh), programs of torch.export (exported.tar.xz, made by
+# gen/exported.py), of what is easy to get wrong (semantics.tar.xz, made by
+# gen/semantics.py), and packages of plain Python (plain.tar.xz, made by
+# gen/plain_python.py), and what users of other tools reported (models/torch_reports,
+# models/onnx_reports).
 # SPDX-License-Identifier: Apache-2.0
 #
-#   tests/models/run.sh
+#   tests/models/run.sh [PART…]      parts by name, as at the end of this file
 #
 # gen/forms.py writes a model for every way in which exporters write embedding bags.
 # Each must come to a plan without loops and with one launch for all bags, and give
@@ -327,6 +328,12 @@ sanitized() {
 . tests/models/onnx_reports.sh
 . tests/models/modules.sh
 [ "${INGOT_QUICK:-0}" = 0 ] || { plain_packages; finish; }
+if [ $# != 0 ]; then
+    for part in "$@"; do
+        "$part"
+    done
+    finish
+fi
 forms
 [ "$full" = 0 ] || real_exports
 stored
@@ -337,6 +344,7 @@ torch_reports
 onnx_reports
 sanitized
 torch_modules
+torch_networks
 recommend_models
 random_graphs
 products
