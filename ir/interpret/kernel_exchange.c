@@ -42,7 +42,7 @@ static float take_factor(const ig_tensor *lanes, int64_t lane) {
 }
 
 static void take_thread(const ig_kernel_thread *thread, const ig_op *op, fragments *f) {
-    uint32_t group = thread->number % WARP / 4, place = thread->number % 4;
+    uint32_t group = thread->index % WARP / 4, place = thread->index % 4;
     for (uint32_t i = 0; i < FACTORS_A + FACTORS_B; i++) {
         ig_tensor lanes = ig_kernel_lanes(thread, op->operands[i].value);
         f->lanes = lanes.count;
@@ -61,7 +61,7 @@ static void take_thread(const ig_kernel_thread *thread, const ig_op *op, fragmen
 
 static void give_thread(const ig_kernel_thread *thread, const ig_op *op,
                         const fragments *f) {
-    uint32_t group = thread->number % WARP / 4, place = thread->number % 4;
+    uint32_t group = thread->index % WARP / 4, place = thread->index % 4;
     ig_tensor c = ig_kernel_lanes(thread, op->operands[FACTORS_A + FACTORS_B].value);
     ig_tensor out = ig_kernel_lanes(thread, &op->results[0]);
     for (uint32_t i = 0; i < SUMS; i++) {

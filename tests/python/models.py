@@ -10,6 +10,16 @@ ADD = b"""module @add {
 }"""
 
 # Two results of one argument, one of them of another type.
+FIXED = b"""module @fixed {
+  graph @main(%x: f32[2, 3]) -> (f32[2, 3], f32[3, 2]) {
+    %0 = const {value = 1} : f32[]
+    %1 = add %x, %0 : f32[2, 3]
+    %2 = transpose %1 {perm = [1, 0]} : f32[3, 2]
+    ret %1, %2
+  }
+}
+"""
+
 PAIR = b"""module @pair {
   graph @main(%x: f32[N]) -> (f32[N] "double", i64[N] "whole") as forward(x: tensor) -> {"a": tensor, "b": [tensor, 3, none]} {
     %0 = add %x, %x : f32[N]

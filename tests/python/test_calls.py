@@ -69,6 +69,23 @@ class Calls(unittest.TestCase):
         np.testing.assert_array_equal(first, [[2, 2, 2]])
         first += 1
 
+    def test_memory_of_results_that_are_gone_is_used_again(self):
+        program = ingot.compile(models.FIXED)
+        kept, x = [], np.zeros((2, 3), "f4")
+        for step in range(5):
+            one, other = program(x + step)
+            self.assertEqual(one.ctypes.data % 64, 0)
+            self.assertFalse(np.shares_memory(one, other))
+            kept += [one] if step % 2 else []
+        place = one.ctypes.data
+        del one, other
+        again = program(x)[0]
+        self.assertEqual(again.ctypes.data, place)
+        view = again[0]
+        del program, again
+        self.assertEqual(view.tolist(), [1, 1, 1])
+        self.assertEqual([k[0, 0] for k in kept], [2, 4])
+
     def test_what_does_not_fit_is_said(self):
         x = np.ones((2, 3), "f4")
         for args, error, words in (
