@@ -438,3 +438,41 @@ module @m {
     ret %4, %7
   }
 }
+# ---- pack_wide ----
+# pack: GPUs multiply narrow factors as they are, with sums in f32; f16 with bf16 it widens.
+# run: pack,dce
+# target: cuda:sm_80
+module @m {
+  weight @w : bf16[5, 20] = splat(0.5)
+  graph @main(%x: f32[B, 5], %y: bf16[B, 5], %z: f16[B, 5]) -> (f32[B, 20], bf16[B, 20], f32[B, 20]) {
+    %0 = cast %x {to = bf16} : bf16[B, 5]
+    %1 = cast %0 {to = f32} : f32[B, 5]
+    %2 = cast @w {to = f32} : f32[5, 20]
+    %3 = matmul %1, %2 : f32[B, 20]
+    %4 = matmul %y, @w : bf16[B, 20]
+    %5 = cast %z {to = f32} : f32[B, 5]
+    %6 = matmul %5, %2 : f32[B, 20]
+    ret %3, %4, %6
+  }
+}
+# expect:
+module @m {
+  weight @w : bf16[5, 20] = splat(0.5)
+  weight @w.panels.t : bf16[2, 5, 16] = recipe(0)
+  graph @main(%x: f32[B, 5], %y: bf16[B, 5], %z: f16[B, 5]) -> (f32[B, 20], bf16[B, 20], f32[B, 20]) {
+    %0 = cast %x {to = bf16} : bf16[B, 5]
+    %1 = matmul_panels %0, @w.panels.t {columns = 20, wide} : f32[B, 20]
+    %2 = matmul_panels %y, @w.panels.t {columns = 20, wide} : f32[B, 20]
+    %3 = cast %2 {to = bf16} : bf16[B, 20]
+    %4 = cast %z {to = f32} : f32[B, 5]
+    %5 = matmul_panels %4, @w.panels.t {columns = 20} : f32[B, 20]
+    ret %1, %3, %5
+  }
+  private graph @weights() -> (bf16[2, 5, 16]) {
+    %0 = transpose @w {perm = [1, 0]} : bf16[20, 5]
+    %1 = pad %0 {before = [0, 0], after = [12, 0]} : bf16[32, 5]
+    %2 = reshape %1 {to = [2, 16, 5]} : bf16[2, 16, 5]
+    %3 = transpose %2 {perm = [0, 2, 1]} : bf16[2, 5, 16]
+    ret %3
+  }
+}
