@@ -350,7 +350,7 @@ static void emit_piece(const gather *g, ig_builder *b, ig_value *number) {
         index[d] = d == 0 ? row : k_mod(b, row, extent);
         row = d == 0 ? row : k_div(b, row, extent);
     }
-    place_at from = g->place(g, b, index);
+    place_at from = g->locate(g, b, index);
     ig_value *to = dot_strides(g, b, g->out->strides, index, g->row_rank);
     if (is_contiguous(g)) {
         from.x = k_add(b, from.x, rest);
