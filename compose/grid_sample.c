@@ -1,7 +1,7 @@
 /* grid_sample as weighted elements of each image.
  * SPDX-License-Identifier: Apache-2.0
  *
- * The rules are those of ir/fold/resize.c, in f64: a place takes 1 (nearest), 2
+ * The rules are those of ir/fold/resize.c, in f64: a point takes 1 (nearest), 2
  * (linear) or 4 (cubic) elements along each spatial axis, and their combinations in
  * all.  Elements outside, or at NaN, add nothing.  Sums are bags over rows of channels
  * (compose/rows/pixels.h), unless the rows cost more than what is taken: then elements
@@ -32,7 +32,7 @@ typedef struct sampling {
     ig_value *planes; /* [N, C, elements of a plane] */
 } sampling;
 
-/* ---- places ---- */
+/* ---- points ---- */
 
 /* From -1 … 1 to elements. */
 static ig_value *unscale_positions(const sampling *s, ig_value *at, ig_value *extent) {
@@ -165,19 +165,19 @@ static ig_value *add_gathered(const sampling *s, uint32_t combinations) {
     return sum;
 }
 
-/* Are there places enough to make rows of all elements? */
+/* Are there points enough to make rows of all elements? */
 static bool has_rows(const sampling *s, ig_value *grid) {
     ig_module *m = s->e->module;
-    int64_t places, elements, channels;
-    bool is_sparse = ig_dim_constant(m, grid->type->dims[1], &places) &&
+    int64_t points, elements, channels;
+    bool is_sparse = ig_dim_constant(m, grid->type->dims[1], &points) &&
                      ig_dim_constant(m, s->planes->type->dims[2], &elements) &&
-                     places < elements / 4;
+                     points < elements / 4;
     return s->tap_count > 1 && !is_sparse && s->planes->type->dtype == IG_DT_f32 &&
            ig_dim_constant(m, s->x->dims[1], &channels) && channels >= 4;
 }
 
 /* [N, C, P] from bags [N * P, combinations] of rows of the images. */
-static ig_value *sum_rows(const sampling *s, uint32_t combinations, ig_dim places) {
+static ig_value *sum_rows(const sampling *s, uint32_t combinations, ig_dim points) {
     ig_expr *e = s->e;
     const ig_dim *dims = s->planes->type->dims;
     ig_value *ids[ALL_TAPS], *weights[ALL_TAPS],
@@ -198,11 +198,11 @@ static ig_value *sum_rows(const sampling *s, uint32_t combinations, ig_dim place
     ig_value *y = ig_compose_sum_rows(e, ig_compose_pixel_rows(e, s->planes),
                                       ig_expr_merge_axes(e, bags[0], 0, 1),
                                       ig_expr_merge_axes(e, bags[1], 0, 1));
-    ig_dim apart[] = { dims[0], places, dims[1] };
+    ig_dim apart[] = { dims[0], points, dims[1] };
     return ig_expr_swap(e, ig_expr_reshape(e, y, 3, apart), 1, 2);
 }
 
-/* Coordinate `column` of each place, f64 [N, P]. */
+/* Coordinate `column` of each point, f64 [N, P]. */
 static ig_value *take_column(ig_expr *e, ig_value *grid, uint32_t column) {
     ig_value *at = ig_expr_select(e, grid, 2, ig_dim_of(column));
     return ig_expr_cast(e, at, IG_DT_f64);

@@ -42,13 +42,13 @@ static float take_factor(const ig_tensor *lanes, int64_t lane) {
 }
 
 static void take_thread(const ig_kernel_thread *thread, const ig_op *op, fragments *f) {
-    uint32_t group = thread->index % WARP / 4, place = thread->index % 4;
+    uint32_t group = thread->index % WARP / 4, column_index = thread->index % 4;
     for (uint32_t i = 0; i < FACTORS_A + FACTORS_B; i++) {
         ig_tensor lanes = ig_kernel_lanes(thread, op->operands[i].value);
         f->lanes = lanes.count;
         for (int64_t lane = 0; lane < lanes.count; lane++) {
             bool is_far = i < FACTORS_A ? (i & 2) != 0 : i > FACTORS_A;
-            int64_t k = (place + (is_far ? 4 : 0)) * lanes.count + lane;
+            int64_t k = (column_index + (is_far ? 4 : 0)) * lanes.count + lane;
             float x = take_factor(&lanes, lane);
             if (i < FACTORS_A) {
                 f->a[group + (i & 1 ? 8 : 0)][k] = x;
@@ -61,11 +61,11 @@ static void take_thread(const ig_kernel_thread *thread, const ig_op *op, fragmen
 
 static void give_thread(const ig_kernel_thread *thread, const ig_op *op,
                         const fragments *f) {
-    uint32_t group = thread->index % WARP / 4, place = thread->index % 4;
+    uint32_t group = thread->index % WARP / 4, column_index = thread->index % 4;
     ig_tensor c = ig_kernel_lanes(thread, op->operands[FACTORS_A + FACTORS_B].value);
     ig_tensor out = ig_kernel_lanes(thread, &op->results[0]);
     for (uint32_t i = 0; i < SUMS; i++) {
-        uint32_t row = group + (i & 2 ? 8 : 0), column = 2 * place + (i & 1);
+        uint32_t row = group + (i & 2 ? 8 : 0), column = 2 * column_index + (i & 1);
         float sum = (float)ig_tensor_get_f64(&c, i);
         for (int64_t k = 0; k < 8 * f->lanes; k++) {
             sum = fmaf(f->a[row][k], f->b[k][column], sum);

@@ -115,7 +115,7 @@ static bool is_multiple(ig_dim dim, uint32_t of) {
 }
 
 /* Memory whose place is known: what a body is given may be anywhere. */
-static bool has_place(const ig_value *root) {
+static bool is_located(const ig_value *root) {
     return root->def ? root->def->code == IG_OP_alloc || root->def->code == IG_OP_weight
                      : !root->block->parent;
 }
@@ -124,7 +124,7 @@ bool ig_lower_has_even_rows(const ig_lower *lower, const ig_lower_operand *x,
                             uint32_t lanes) {
     const ig_value *value = ig_lower_operand_value(lower, x);
     const ig_op *view = ig_def(value, IG_OP_view);
-    if (x->type->rank == 0 || !has_place(view ? view->operands[0].value : value)) {
+    if (x->type->rank == 0 || !is_located(view ? view->operands[0].value : value)) {
         return false;
     }
     uint32_t last = x->type->rank - 1;

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t room_of(const ig_program *program, uint32_t number) {
-    return ig_align_up((size_t)program->plan.constants[number].bytes, IG_CUDA_ALIGN);
+static size_t room_of(const ig_program *program, uint32_t index) {
+    return ig_align_up((size_t)program->plan.constants[index].bytes, IG_CUDA_ALIGN);
 }
 
 /* Bytes on the GPU, and in pinned memory, when constants of `limit` bytes and more are

@@ -77,10 +77,10 @@ class Calls(unittest.TestCase):
             self.assertEqual(one.ctypes.data % 64, 0)
             self.assertFalse(np.shares_memory(one, other))
             kept += [one] if step % 2 else []
-        place = one.ctypes.data
+        address = one.ctypes.data
         del one, other
         again = program(x)[0]
-        self.assertEqual(again.ctypes.data, place)
+        self.assertEqual(again.ctypes.data, address)
         view = again[0]
         del program, again
         self.assertEqual(view.tolist(), [1, 1, 1])

@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The values that a loop carries are found by trying.  At first everything is taken to
- * stay as it is before the loop; the body is evaluated; each place it changed is
+ * stay as it is before the loop; the body is evaluated; each slot it changed is
  * carried from then on, as an argument of the body, and the body is evaluated again -
  * until nothing new changes.  So an unchanged value stays known.  Extents of carried
  * tensors that change from trip to trip become symbols in the same way.  The loop
- * carries a place: a name, an item of a list, an attribute, or the content of a
+ * carries a slot: a name, an item of a list, an attribute, or the content of a
  * storage.
  *
  * A list that is empty before the loop and gets one tensor a trip is a scanned result:
@@ -21,7 +21,7 @@
 
 enum { TRIES_MAX = 64 };
 
-/* ---- places ---- */
+/* ---- slots ---- */
 
 static ig_ts_alias *copy_alias(ig_ts_eval *eval, const ig_ts_alias *alias) {
     if (!alias) {
@@ -33,10 +33,10 @@ static ig_ts_alias *copy_alias(ig_ts_eval *eval, const ig_ts_alias *alias) {
     return copy;
 }
 
-/* The value that represents the content `value` at the place. */
-static ig_ts_value value_for(ig_ts_eval *eval, const ig_ts_trip_place *place,
+/* The value that represents the content `value` at the slot. */
+static ig_ts_value value_for(ig_ts_eval *eval, const ig_ts_trip_slot *slot,
                              ig_value *value) {
-    const ig_ts_value *start = &place->start;
+    const ig_ts_value *start = &slot->start;
     if (start->kind != IG_TS_TENSOR) {
         return ig_ts_of_run((ig_ts_kind)start->kind, value);
     }
@@ -44,17 +44,17 @@ static ig_ts_value value_for(ig_ts_eval *eval, const ig_ts_trip_place *place,
     ig_ts_tensor *tensor = ig_ts_tensor_create(eval, value, old->dtype);
     tensor->quant = old->quant;
     tensor->storage->order = ig_ts_order_of_either(eval, old, NULL);
-    tensor->alias = copy_alias(eval, place->alias);
+    tensor->alias = copy_alias(eval, slot->alias);
     ig_ts_alias_seal(tensor->alias);
     return ig_ts_of_tensor(tensor);
 }
 
 /* Frees the extents of an argument that the body changes. */
-static ig_status widen_type(ig_ts_trial *b, ig_ts_trip_place *place,
+static ig_status widen_type(ig_ts_trial *b, ig_ts_trip_slot *slot,
                             const ig_type *after) {
-    assert(place->type && after->kind == IG_TENSOR && "tensors are widened");
+    assert(slot->type && after->kind == IG_TENSOR && "tensors are widened");
     ig_module *module = b->eval->module;
-    const ig_type *type = place->type;
+    const ig_type *type = slot->type;
     ig_dim dims[IG_TENSOR_RANK];
     bool is_wider = false;
     if (type->rank != after->rank || type->dtype != after->dtype) {
@@ -74,7 +74,7 @@ static ig_status widen_type(ig_ts_trial *b, ig_ts_trip_place *place,
         }
     }
     if (is_wider) {
-        place->type = ig_type_with_dims(module, type, type->rank, dims);
+        slot->type = ig_type_with_dims(module, type, type->rank, dims);
         b->has_grown = true;
     }
     return IG_OK;
@@ -103,13 +103,13 @@ static ig_status run_body(ig_ts_trial *b) {
     const ig_ts_loop *loop = b->loop;
     ig_block *body = b->trial->bodies[0];
     ig_ts_value test;
-    for (size_t i = 0; i < b->places.count; i++) {
-        ig_ts_trip_place *place = &b->places.items[i];
-        place->arg = ig_block_add_arg(body, place->type, NULL);
-        if (place->kind != IG_TS_HOLD_STORAGE) {
-            place->inside = value_for(eval, place, place->arg);
+    for (size_t i = 0; i < b->slots.count; i++) {
+        ig_ts_trip_slot *slot = &b->slots.items[i];
+        slot->arg = ig_block_add_arg(body, slot->type, NULL);
+        if (slot->kind != IG_TS_HOLD_STORAGE) {
+            slot->inside = value_for(eval, slot, slot->arg);
         }
-        ig_ts_trip_put(eval, place, place->inside, place->arg);
+        ig_ts_trip_put(eval, slot, slot->inside, slot->arg);
     }
     for (size_t i = 0; i < b->rebound.count; i++) {
         ig_ts_trial_bind(eval, &b->rebound.items[i]);
@@ -171,22 +171,22 @@ static ig_status read_item(ig_ts_trial *b, ig_ts_grown *list) {
     return IG_OK;
 }
 
-/* Values of the carried places at the body's end. */
+/* Values of the carried slots at the body's end. */
 static ig_status read_yields(ig_ts_trial *b) {
-    for (size_t i = 0; i < b->places.count; i++) {
-        ig_ts_trip_place *place = &b->places.items[i];
-        ig_ts_content now = ig_ts_trial_content(b, place);
-        const ig_ts_value *after = place->kind == IG_TS_HOLD_STORAGE
+    for (size_t i = 0; i < b->slots.count; i++) {
+        ig_ts_trip_slot *slot = &b->slots.items[i];
+        ig_ts_content now = ig_ts_trial_content(b, slot);
+        const ig_ts_value *after = slot->kind == IG_TS_HOLD_STORAGE
                                        ? NULL
-                                       : &now.values[place->index];
+                                       : &now.values[slot->index];
         if (!after) {
-            place->yield = now.value;
-        } else if (after->kind != place->start.kind) {
-            place->yield = place->arg; /* undefined: any value will do */
+            slot->yield = now.value;
+        } else if (after->kind != slot->start.kind) {
+            slot->yield = slot->arg; /* undefined: any value will do */
         } else {
-            IG_TRY(ig_ts_side_read(b->eval, &b->side, after, &place->yield));
+            IG_TRY(ig_ts_side_read(b->eval, &b->side, after, &slot->yield));
         }
-        IG_TRY(widen_type(b, place, place->yield->type));
+        IG_TRY(widen_type(b, slot, slot->yield->type));
     }
     for (size_t i = 0; i < b->grown.count; i++) {
         IG_TRY(read_item(b, &b->grown.items[i]));
@@ -253,15 +253,15 @@ static ig_dim trip_count(ig_ts_trial *b) {
 
 static ig_op *make_loop(ig_ts_trial *b) {
     ig_ts_eval *eval = b->eval;
-    size_t count = b->places.count, all = count + b->grown.count;
+    size_t count = b->slots.count, all = count + b->grown.count;
     ig_value **operands = IG_NEW_ARRAY(eval->arena, ig_value *, count + 2);
     const ig_type **types = IG_NEW_ARRAY(eval->arena, const ig_type *, all + 1);
     ig_dim trips = b->grown.count ? trip_count(b) : ig_dim_of(0);
     operands[0] = b->trial->operands[0].value;
     operands[1] = b->trial->operands[1].value;
     for (size_t i = 0; i < count; i++) {
-        operands[2 + i] = b->places.items[i].initial;
-        types[i] = outside_type(b, b->places.items[i].type);
+        operands[2 + i] = b->slots.items[i].initial;
+        types[i] = outside_type(b, b->slots.items[i].type);
     }
     for (size_t i = 0; i < b->grown.count; i++) {
         types[count + i] = scanned_type(b, b->grown.items[i].yield->type, trips);
@@ -279,7 +279,7 @@ static ig_op *make_loop(ig_ts_trial *b) {
     ig_value **yields = IG_NEW_ARRAY(eval->arena, ig_value *, all + 1);
     yields[0] = b->going_on;
     for (size_t i = 0; i < count; i++) {
-        yields[1 + i] = b->places.items[i].yield;
+        yields[1 + i] = b->slots.items[i].yield;
     }
     for (size_t i = 0; i < b->grown.count; i++) {
         yields[1 + count + i] = b->grown.items[i].yield;
@@ -298,7 +298,7 @@ static void give_lists(ig_ts_trial *b, const ig_op *op) {
     ig_ts_eval *eval = b->eval;
     for (size_t i = 0; i < b->grown.count; i++) {
         ig_ts_grown *list = &b->grown.items[i];
-        ig_value *value = ig_op_result(op, (uint32_t)(b->places.count + i));
+        ig_value *value = ig_op_result(op, (uint32_t)(b->slots.count + i));
         ig_ts_tensor *stack = ig_ts_tensor_create(eval, value, list->dtype);
         ig_ts_alias_seal(list->alias);
         stack->alias = list->alias;
@@ -308,14 +308,14 @@ static void give_lists(ig_ts_trial *b, const ig_op *op) {
 }
 
 static void give_results(ig_ts_trial *b, const ig_op *op) {
-    for (size_t i = 0; i < b->places.count; i++) {
-        ig_ts_trip_place *place = &b->places.items[i];
+    for (size_t i = 0; i < b->slots.count; i++) {
+        ig_ts_trip_slot *slot = &b->slots.items[i];
         ig_value *result = ig_op_result(op, (uint32_t)i);
         ig_ts_value value = { 0 };
-        if (place->kind != IG_TS_HOLD_STORAGE) {
-            value = value_for(b->eval, place, result);
+        if (slot->kind != IG_TS_HOLD_STORAGE) {
+            value = value_for(b->eval, slot, result);
         }
-        ig_ts_trip_put(b->eval, place, value, result);
+        ig_ts_trip_put(b->eval, slot, value, result);
     }
     for (size_t i = 0; i < b->rebound.count; i++) {
         ig_ts_trial_bind(b->eval, &b->rebound.items[i]);
@@ -325,14 +325,14 @@ static void give_results(ig_ts_trial *b, const ig_op *op) {
                        NULL);
     }
     give_lists(b, op);
-    for (size_t i = 0; i < b->places.count; i++) { /* after every content is in place */
-        ig_ts_trip_place *place = &b->places.items[i];
-        ig_ts_content now = ig_ts_content_of(place->kind, place->holder);
-        if (place->kind == IG_TS_HOLD_STORAGE ||
-            now.values[place->index].kind != IG_TS_TENSOR) {
+    for (size_t i = 0; i < b->slots.count; i++) { /* after every content is in place */
+        ig_ts_trip_slot *slot = &b->slots.items[i];
+        ig_ts_content now = ig_ts_content_of(slot->kind, slot->holder);
+        if (slot->kind == IG_TS_HOLD_STORAGE ||
+            now.values[slot->index].kind != IG_TS_TENSOR) {
             continue;
         }
-        ig_ts_alias_seal(now.values[place->index].as.tensor->alias);
+        ig_ts_alias_seal(now.values[slot->index].as.tensor->alias);
     }
 }
 

@@ -58,13 +58,13 @@ void ig_gemm_open(gpu_product *g) {
     g->panel_count = k_ceil_div(&lower->b, g->n, GEMM_PANEL);
 }
 
-gpu_place ig_gemm_place(const gpu_product *g, ig_builder *b, ig_value *tile) {
+gpu_position ig_gemm_position(const gpu_product *g, ig_builder *b, ig_value *tile) {
     ig_value *row_tile = k_div(b, tile, g->across_tiles);
     ig_value *column_tile = k_mod(b, tile, g->across_tiles);
     ig_value *size = k_i64(b, GEMM_TILE), *panels = k_i64(b, GEMM_TILE / GEMM_PANEL);
-    return (gpu_place){ .row = k_mul(b, row_tile, size),
-                        .column = k_mul(b, column_tile, size),
-                        .panel = k_mul(b, column_tile, panels) };
+    return (gpu_position){ .row = k_mul(b, row_tile, size),
+                           .column = k_mul(b, column_tile, size),
+                           .panel = k_mul(b, column_tile, panels) };
 }
 
 ig_value *ig_gemm_load_a(const gpu_product *g, ig_builder *b, ig_value *row,
@@ -115,7 +115,7 @@ static ig_value *slice_at(ig_builder *b, ig_value *k, ig_value *column) {
 
 /* Threads along `across` read along k, which is contiguous in A, and one line of a
  * panel. */
-static void load_slices(const scalar_gemm *s, ig_builder *b, const gpu_place *at,
+static void load_slices(const scalar_gemm *s, ig_builder *b, const gpu_position *at,
                         ig_value *k0, ig_value **out) {
     for (uint32_t i = 0; i < EACH; i++) {
         ig_value *row = k_add(b, at->row, stride_on(b, s->down, i));
@@ -156,7 +156,7 @@ static k_loop multiply_slice(const scalar_gemm *s, ig_builder *b,
     return loop;
 }
 
-static k_loop emit_sums(const scalar_gemm *s, ig_builder *b, const gpu_place *at) {
+static k_loop emit_sums(const scalar_gemm *s, ig_builder *b, const gpu_position *at) {
     ig_value *carried[SUMS + 2 * EACH];
     for (uint32_t i = 0; i < SUMS; i++) {
         carried[i] = k_const(b, IG_DT_f32, 0.0);
@@ -182,7 +182,7 @@ static k_loop emit_sums(const scalar_gemm *s, ig_builder *b, const gpu_place *at
 
 /* ---- the epilogue ---- */
 
-static void store_sums(const scalar_gemm *s, ig_builder *b, const gpu_place *at,
+static void store_sums(const scalar_gemm *s, ig_builder *b, const gpu_position *at,
                        ig_value *const *sums) {
     for (uint32_t i = 0; i < SUMS; i++) {
         ig_value *row = stride_on(b, s->down, i / EACH);
@@ -193,7 +193,7 @@ static void store_sums(const scalar_gemm *s, ig_builder *b, const gpu_place *at,
 }
 
 /* A long epilogue is emitted once and loops over the sums, which go through memory. */
-static void store_staged(const scalar_gemm *s, ig_builder *b, const gpu_place *at,
+static void store_staged(const scalar_gemm *s, ig_builder *b, const gpu_position *at,
                          ig_value *const *sums) {
     for (uint32_t i = 0; i < SUMS; i++) {
         k_store(b, sums[i], s->stage, k_i64(b, i));
@@ -211,7 +211,7 @@ static void store_staged(const scalar_gemm *s, ig_builder *b, const gpu_place *a
 
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const scalar_gemm *s = user;
-    gpu_place at = ig_gemm_place(s->g, b, tile);
+    gpu_position at = ig_gemm_position(s->g, b, tile);
     k_loop sums = emit_sums(s, b, &at);
     (s->stage ? store_staged : store_sums)(s, b, &at, sums.results);
     ig_gpu_barrier(b); /* before the next tile's slices take the place of these */

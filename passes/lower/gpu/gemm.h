@@ -16,13 +16,13 @@ typedef struct gpu_product {
 } gpu_product;
 
 /* The tile in force: its first row, column and panel. */
-typedef struct gpu_place {
+typedef struct gpu_position {
     ig_value *row, *column, *panel;
-} gpu_place;
+} gpu_position;
 
 /* Sets the grid, the params and what is computed of them. */
 void ig_gemm_open(gpu_product *g);
-gpu_place ig_gemm_place(const gpu_product *g, ig_builder *b, ig_value *tile);
+gpu_position ig_gemm_position(const gpu_product *g, ig_builder *b, ig_value *tile);
 /* Element (row, k) of A, and element (k, `across`) of a panel; zero beyond M, N and
  * K. */
 ig_value *ig_gemm_load_a(const gpu_product *g, ig_builder *b, ig_value *row,

@@ -9,12 +9,13 @@
 /* Families without a schedule of their own: a tile is the work of one thread, as a CPU
  * does it with one lane, and the threads of a block have tiles of their own; or it is a
  * line that a team goes over (team.h). */
-#define SERIAL_FAMILIES(ROW)                                                    \
-    ROW(gather)                                                                 \
-    ROW(reduce)                                                                 \
-    ROW(softmax)                                                                \
-    ROW(pad) ROW(scan) ROW(range) ROW(scatter) ROW(forest) ROW(arg) ROW(search) \
-        ROW(sort) ROW(suppress) ROW(random) ROW(conv) ROW(pool)
+#define SERIAL_FAMILIES(ROW)                                                     \
+    ROW(gather)                                                                  \
+    ROW(reduce)                                                                  \
+    ROW(softmax)                                                                 \
+    ROW(pad)                                                                     \
+    ROW(scan) ROW(range) ROW(scatter) ROW(forest) ROW(arg) ROW(search) ROW(sort) \
+        ROW(suppress) ROW(random) ROW(conv) ROW(pool)
 
 enum { SERIAL_THREADS = 64 };
 

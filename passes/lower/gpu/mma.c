@@ -30,7 +30,7 @@ enum {
     SUMS = DOWN * ACROSS,
     LINE_WORDS = 20,
     STAGE_LINE = GEMM_TILE + 4,
-    MOST_LOADS = 16 /* a thread's elements of a slice of A, and of B */
+    MAX_LOADS = 16 /* a thread's elements of a slice of A, and of B */
 };
 
 typedef struct mma {
@@ -38,8 +38,9 @@ typedef struct mma {
     ig_dtype dtype;
     int64_t lanes, depth, line; /* elements of a register, a slice, a line of it */
     uint32_t loads;
-    ig_value *thread, *group, *place; /* in a warp: thread = 4 group + place */
-    ig_value *row, *column;           /* of the warp's part */
+    ig_value *thread, *group,
+        *column_index;      /* in a warp: thread = 4 group + column_index */
+    ig_value *row, *column; /* of the warp's part */
     ig_value *a_slices, *b_slices, *stage;
 } mma;
 
@@ -69,8 +70,8 @@ static void place_b(const mma *u, ig_builder *b, uint32_t i, uint32_t *panel,
     *k = add_number(b, k_div(b, u->thread, k_i64(b, GEMM_PANEL)), i % turns * lines);
 }
 
-static void load_slices(const mma *u, ig_builder *b, const gpu_place *at, ig_value *k0,
-                        ig_value **out) {
+static void load_slices(const mma *u, ig_builder *b, const gpu_position *at,
+                        ig_value *k0, ig_value **out) {
     ig_value *across = k_mod(b, u->thread, k_i64(b, GEMM_PANEL));
     for (uint32_t i = 0; i < u->loads; i++) {
         ig_value *row, *k;
@@ -121,7 +122,7 @@ static void store_slices(const mma *u, ig_builder *b, ig_value *const slices[2],
 static ig_value *load_factor(const mma *u, ig_builder *b, ig_value *slice,
                              ig_value *first, int64_t k) {
     ig_value *row = k_add(b, first, u->group);
-    ig_value *at = add_number(b, multiply_by(b, u->place, u->lanes), k);
+    ig_value *at = add_number(b, multiply_by(b, u->column_index, u->lanes), k);
     return k_load(b, slice, k_add(b, multiply_by(b, row, u->line), at),
                   (uint32_t)u->lanes);
 }
@@ -151,8 +152,8 @@ static void multiply_step(const mma *u, ig_builder *b, ig_value *const slices[2]
     }
 }
 
-static k_loop emit_sums(const mma *u, ig_builder *b, const gpu_place *at) {
-    ig_value *carried[SUMS + 2 * MOST_LOADS];
+static k_loop emit_sums(const mma *u, ig_builder *b, const gpu_position *at) {
+    ig_value *carried[SUMS + 2 * MAX_LOADS];
     uint32_t count = SUMS + 2 * u->loads;
     for (uint32_t i = 0; i < SUMS; i++) {
         carried[i] = k_const_vector(b, IG_DT_f32, 4, 0.0);
@@ -185,7 +186,7 @@ static void stage_sums(const mma *u, ig_builder *b, ig_value *const *sums) {
     for (uint32_t i = 0; i < 4 * SUMS; i++) {
         uint32_t sum = i / 4, lane = i % 4;
         ig_value *row = k_add(b, u->row, u->group);
-        ig_value *column = k_add(b, u->column, multiply_by(b, u->place, 2));
+        ig_value *column = k_add(b, u->column, multiply_by(b, u->column_index, 2));
         row = add_number(b, row, 16 * (sum / ACROSS) + (lane & 2 ? 8 : 0));
         column = add_number(b, column, 8 * (sum % ACROSS) + (lane & 1));
         k_store(b, k_extract(b, sums[sum], lane), u->stage,
@@ -195,7 +196,7 @@ static void stage_sums(const mma *u, ig_builder *b, ig_value *const *sums) {
 
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const mma *u = user;
-    gpu_place at = ig_gemm_place(u->g, b, tile);
+    gpu_position at = ig_gemm_position(u->g, b, tile);
     k_loop sums = emit_sums(u, b, &at);
     stage_sums(u, b, sums.results);
     ig_gpu_barrier(b);
@@ -231,7 +232,7 @@ void ig_gemm_lower_fragments(gpu_product *g) {
               .depth = 16 * lanes,
               .line = LINE_WORDS * lanes,
               .loads = (uint32_t)(16 * lanes * GEMM_TILE / THREADS) };
-    assert(u.loads <= MOST_LOADS && "registers hold a slice");
+    assert(u.loads <= MAX_LOADS && "registers hold a slice");
     ig_gemm_open(g);
     g->lower->threads = THREADS;
     u.a_slices = ig_gpu_shared(g->lower, dtype, 2 * GEMM_TILE * u.line);
@@ -242,7 +243,7 @@ void ig_gemm_lower_fragments(gpu_product *g) {
     ig_value *lane = k_mod(b, u.thread, k_i64(b, 32));
     ig_value *warp = k_div(b, u.thread, k_i64(b, 32));
     u.group = k_div(b, lane, k_i64(b, 4));
-    u.place = k_mod(b, lane, k_i64(b, 4));
+    u.column_index = k_mod(b, lane, k_i64(b, 4));
     u.row = multiply_by(b, k_div(b, warp, k_i64(b, 2)), SIDE);
     u.column = multiply_by(b, k_mod(b, warp, k_i64(b, 2)), SIDE);
     ig_lower_each_tile(g->lower, emit_tile, &u);

@@ -22,7 +22,7 @@ enum {
     IDS = 1,
     THREADS = 256, /* of a GPU's block, which has PIECES pieces */
     PIECES = 4 * THREADS,
-    MOST_LANES = 8
+    MAX_LANES = 8
 };
 
 typedef struct gather gather;
@@ -378,7 +378,7 @@ static void emit_pieces(void *user, ig_builder *b, ig_value *tile) {
 static uint32_t piece_lanes(const gather *g) {
     uint32_t bits = (uint32_t)ig_dtypes[g->x->type->dtype].bits;
     uint32_t lanes = bits < 8 ? 1 : 128 / bits;
-    lanes = lanes > MOST_LANES ? MOST_LANES : lanes;
+    lanes = lanes > MAX_LANES ? MAX_LANES : lanes;
     ig_dim length = run_length(g);
     bool is_even = ig_dim_is_static(length) && ig_dim_value(length) % lanes == 0;
     return is_even && is_contiguous(g) &&

@@ -126,7 +126,7 @@ int spares_take(spare_blocks *spares, ig_view *outputs);
 /* The memory of outputs that still have a capacity. */
 void spares_take_back(spare_blocks *spares, ig_view *outputs);
 /* A block of that output. */
-void spares_give(spare_blocks *spares, size_t number, void *memory);
+void spares_give(spare_blocks *spares, size_t index, void *memory);
 
 /* ---- tensor.c ---- */
 
@@ -135,7 +135,7 @@ extern PyObject *tensor_type;
 /* A Tensor with a copy of the view's elements. */
 PyObject *tensor_of_view(const ig_view *view);
 /* A Tensor in the view's memory, a block of that output, which it gives back. */
-PyObject *tensor_in_block(const ig_view *view, spare_blocks *home, size_t number);
+PyObject *tensor_in_block(const ig_view *view, spare_blocks *home, size_t index);
 const ig_view *tensor_view(PyObject *tensor);
 /* "f32" of IG_F32, or NULL. */
 const char *dtype_text(int32_t dtype);

@@ -94,12 +94,12 @@ static PyObject *as_strings(PyObject *tensor) {
 }
 
 /* In its own memory, for the first who asks; later ones copy. */
-static PyObject *take_output(session_slot *slot, size_t number) {
-    ig_view *view = &slot->outputs[number];
+static PyObject *take_output(session_slot *slot, size_t index) {
+    ig_view *view = &slot->outputs[index];
     if (view->capacity == 0) {
         return tensor_of_view(view);
     }
-    PyObject *tensor = tensor_in_block(view, slot->spares, number);
+    PyObject *tensor = tensor_in_block(view, slot->spares, index);
     view->capacity = tensor ? 0 : view->capacity;
     return tensor;
 }

@@ -46,12 +46,12 @@ void spares_release(spare_blocks *s) {
     free(s);
 }
 
-void spares_give(spare_blocks *s, size_t number, void *memory) {
-    assert(number < s->count && "a block of another program");
-    if (s->blocks[number].memory) {
+void spares_give(spare_blocks *s, size_t index, void *memory) {
+    assert(index < s->count && "a block of another program");
+    if (s->blocks[index].memory) {
         free(memory);
     } else {
-        s->blocks[number].memory = memory;
+        s->blocks[index].memory = memory;
     }
 }
 

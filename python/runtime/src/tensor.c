@@ -12,8 +12,8 @@
 typedef struct tensor {
     PyObject_HEAD ig_view view;
     void *memory;
-    spare_blocks *home; /* of whose output `number` the memory is, or NULL */
-    size_t number;
+    spare_blocks *home; /* of whose output `index` the memory is, or NULL */
+    size_t index;
     Py_ssize_t shape[IG_MAX_RANK], strides[IG_MAX_RANK];
 } tensor;
 
@@ -151,12 +151,12 @@ PyObject *tensor_of_view(const ig_view *view) {
     return (PyObject *)out;
 }
 
-PyObject *tensor_in_block(const ig_view *view, spare_blocks *home, size_t number) {
+PyObject *tensor_in_block(const ig_view *view, spare_blocks *home, size_t index) {
     tensor *out = make_tensor_object(view);
     if (out) {
         out->memory = out->view.data = view->data;
         out->home = home;
-        out->number = number;
+        out->index = index;
         home->owners++;
     }
     return (PyObject *)out;
@@ -171,7 +171,7 @@ static void tensor_dealloc(PyObject *self) {
     freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
     tensor *t = (tensor *)self;
     if (t->home) {
-        spares_give(t->home, t->number, t->memory);
+        spares_give(t->home, t->index, t->memory);
         spares_release(t->home);
     } else {
         free(t->memory);

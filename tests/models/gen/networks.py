@@ -130,16 +130,16 @@ def export_gives(function, call):
 
 def calls_for(network, way, function):
     """The calls that the export is made for, with their results."""
-    for number, call in enumerate(network.calls):
+    for index, call in enumerate(network.calls):
         if not has_open_extents(network, way) and shapes(call) != shapes(network.calls[0]):
             continue
         want = network.module(*copy.deepcopy(call))
         got = export_gives(function, call) if function else want
         if got is None:
-            print(f"torch's {way} export does not take call {number}")
+            print(f"torch's {way} export does not take call {index}")
             continue
         if not leaves_match(got, want):
-            print(f"torch's {way} export differs from its module in call {number}")
+            print(f"torch's {way} export differs from its module in call {index}")
             want = got
         yield call, want
 
@@ -165,8 +165,8 @@ def write_case(folder, network, way):
     if not sets:
         raise ValueError("no call for which the export is right")
     model = onnx.load(path) if ending == "onnx" else None
-    for number, (call, result) in enumerate(sets):
-        data = folder / f"test_data_set_{number}"
+    for index, (call, result) in enumerate(sets):
+        data = folder / f"test_data_set_{index}"
         if model:
             write_onnx_set(data, model, call, result)
         else:
@@ -198,10 +198,10 @@ def write_network(out, name, network, ways):
 def networks_of(kind, count):
     torch.manual_seed(7)
     try:
-        for number, network in enumerate(NETWORKS[kind]()):
-            if number < count:
+        for index, network in enumerate(NETWORKS[kind]()):
+            if index < count:
                 network.module.eval()
-                yield f"{kind}{number}", network
+                yield f"{kind}{index}", network
     except ImportError as error:
         print(f"{kind}: {error}")
 

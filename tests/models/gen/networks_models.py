@@ -32,9 +32,9 @@ def uniform(*shape, seed=0):
 
 def settle(module):
     """Running statistics that are not those of a fresh module."""
-    for number, buffer in enumerate(module.buffers()):
+    for index, buffer in enumerate(module.buffers()):
         if buffer.is_floating_point():
-            buffer.data.add_(uniform(*buffer.shape, seed=number) * .3)
+            buffer.data.add_(uniform(*buffer.shape, seed=index) * .3)
     return module.eval()
 
 
