@@ -105,9 +105,9 @@ bool ig_lower_is_vectorizable(ig_lower *lower, uint32_t rank, const ig_dim *dims
 const ig_value *ig_lower_operand_value(const ig_lower *lower,
                                        const ig_lower_operand *operand) {
     bool is_out = operand >= lower->outs && operand < lower->outs + lower->out_count;
-    size_t number = is_out ? lower->in_count + (size_t)(operand - lower->outs)
+    size_t index = is_out ? lower->in_count + (size_t)(operand - lower->outs)
                            : (size_t)(operand - lower->ins);
-    return lower->compute->operands[number].value;
+    return lower->compute->operands[index].value;
 }
 
 static bool is_multiple(ig_dim dim, uint32_t of) {

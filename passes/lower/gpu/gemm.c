@@ -103,9 +103,9 @@ void ig_gemm_store(const gpu_product *g, ig_builder *b, ig_value *const index[2]
 
 /* ---- slices ---- */
 
-/* `x` + SIDE * `number`. */
-static ig_value *stride_on(ig_builder *b, ig_value *x, uint32_t number) {
-    return k_add(b, x, k_i64(b, (int64_t)SIDE * number));
+/* `x` + SIDE * `index`. */
+static ig_value *stride_on(ig_builder *b, ig_value *x, uint32_t index) {
+    return k_add(b, x, k_i64(b, (int64_t)SIDE * index));
 }
 
 /* Place of (k, column) of a slice. */
@@ -165,8 +165,8 @@ static k_loop emit_sums(const scalar_gemm *s, ig_builder *b, const gpu_position 
     k_loop loop = k_loop_open(b, k_i64(b, 0), s->g->k, k_i64(b, SIDE), carried,
                               SUMS + 2 * EACH);
     ig_builder *in = &loop.b;
-    ig_value *number = k_div(in, loop.index, k_i64(in, SIDE));
-    ig_value *half = k_mul(in, k_mod(in, number, k_i64(in, 2)), k_i64(in, SIDE * LINE));
+    ig_value *slice = k_div(in, loop.index, k_i64(in, SIDE));
+    ig_value *half = k_mul(in, k_mod(in, slice, k_i64(in, 2)), k_i64(in, SIDE * LINE));
     ig_value *slices[] = { k_offset(in, s->a_slices, half),
                            k_offset(in, s->b_slices, half) };
     store_slices(s, in, slices, loop.carried + SUMS);

@@ -313,11 +313,11 @@ class Beam(nn.Module):
             score, index = (score.unsqueeze(-1) + logits).view(B, K * V).topk(K, dim=1)
             parent = torch.div(index, V, rounding_mode="floor")
             word = index % V
-            place = parent.unsqueeze(-1)
-            rows = torch.cat([rows.gather(1, place.expand(-1, -1, rows.size(2))),
+            position = parent.unsqueeze(-1)
+            rows = torch.cat([rows.gather(1, position.expand(-1, -1, rows.size(2))),
                               word.unsqueeze(-1)], 2)
             done = done.gather(1, parent) | (word == 2)
-            h = h.view(B, K, -1).gather(1, place.expand(-1, -1, h.size(1)))
+            h = h.view(B, K, -1).gather(1, position.expand(-1, -1, h.size(1)))
             h = h.reshape(B * K, -1)
             token = word.reshape(-1)
         return rows, score
@@ -344,8 +344,8 @@ class BeamUntilDone(Beam):
             score, index = (score.unsqueeze(-1) + logits).view(B, K * V).topk(K, dim=1)
             parent = torch.div(index, V, rounding_mode="floor")
             word = index % V
-            place = parent.unsqueeze(-1).expand(B, K, rows.size(2))
-            rows = torch.cat([rows.gather(1, place), word.unsqueeze(-1)], 2)
+            position = parent.unsqueeze(-1).expand(B, K, rows.size(2))
+            rows = torch.cat([rows.gather(1, position), word.unsqueeze(-1)], 2)
             done = done.gather(1, parent) | (word == 2)
             h = h.index_select(0, (base + parent).view(-1))
             token = word.view(-1)
@@ -410,8 +410,8 @@ class Hstu(nn.Module):
         self.table = nn.Embedding(50, dim)
 
     def distances(self):
-        place = torch.arange(self.longest)
-        return self.places[place.unsqueeze(0) - place.unsqueeze(1) + self.longest - 1]
+        position = torch.arange(self.longest)
+        return self.places[position.unsqueeze(0) - position.unsqueeze(1) + self.longest - 1]
 
     def padded(self, a: T, at: T, valid: T) -> T:
         a = a[at] * valid.unsqueeze(-1)
@@ -419,17 +419,17 @@ class Hstu(nn.Module):
 
     def forward(self, ids: T, offsets: T, times: T) -> T:
         x, N = self.table(ids), self.longest
-        place = torch.arange(N)
+        position = torch.arange(N)
         lengths = offsets[1:] - offsets[:-1]
-        valid = place.unsqueeze(0) < lengths.unsqueeze(1)
-        at = (offsets[:-1].unsqueeze(1) + place).clamp(max=ids.size(0) - 1)
+        valid = position.unsqueeze(0) < lengths.unsqueeze(1)
+        at = (offsets[:-1].unsqueeze(1) + position).clamp(max=ids.size(0) - 1)
         row = torch.arange(ids.size(0))
         user = torch.bucketize(row, offsets[1:], right=True)
         inner = row - offsets[user]
         t = times[at] * valid
         apart = (t.unsqueeze(2) - t.unsqueeze(1)).abs().clamp(min=1).float().log() / .301
         bias = self.distances() + self.times[apart.long().clamp(0, 31)]
-        mask = (place.unsqueeze(1) >= place.unsqueeze(0)) & valid.unsqueeze(1)
+        mask = (position.unsqueeze(1) >= position.unsqueeze(0)) & valid.unsqueeze(1)
 
         for weight, out in zip(self.uvqk, self.out):
             u, v, q, k = F.silu(F.layer_norm(x, (x.size(1),)) @ weight).split(
