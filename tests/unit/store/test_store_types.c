@@ -444,16 +444,34 @@ END_TEST
 
 typedef struct growth {
     ig_store *store;
+    atomic_int writer; /* its thread */
     atomic_bool is_read, has_grown, was_moved;
 } growth;
 
-/* Reads for a while, in which nobody may move what is read. */
+/* Does a thread of this process sleep, as one does that waits for a lock? */
+static bool is_asleep(int thread) {
+    char path[64], text[256] = "";
+    (void)snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
+    FILE *file = fopen(path, "r");
+    size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file) {
+        fclose(file);
+    }
+    const char *state = size ? strrchr(text, ')') : NULL;
+    return state && strncmp(state, ") S", 3) == 0;
+}
+
+/* Reads until the writer waits, however busy the machine is: nobody may move what is
+ * read. */
 static void keep_slowly(void *user, size_t cell, const void *data, size_t bytes) {
     growth *g = user;
     (void)cell;
     atomic_store(&g->is_read, true);
-    for (int i = 0; i < 300 && !atomic_load(&g->has_grown); i++) {
+    int writer = atomic_load(&g->writer);
+    for (int i = 0, asleep = 0; i < 20000 && asleep < 50 && !atomic_load(&g->has_grown);
+         i++) {
         usleep(1000);
+        asleep = is_asleep(writer) ? asleep + 1 : 0;
     }
     atomic_store(&g->was_moved, atomic_load(&g->has_grown));
     CHECK(atomic_load(&g->was_moved) || (bytes == 4 && memcmp(data, "kept", 4) == 0));
@@ -471,6 +489,7 @@ static void *push_much(void *user) {
     }
     ig_store_cells cells = cell_of("much", ids);
     cells.id_count = COUNT;
+    atomic_store(&g->writer, gettid());
     while (!atomic_load(&g->is_read)) {
         usleep(1000);
     }
@@ -495,6 +514,9 @@ TEST(an_lmdb_map_grows_when_nobody_reads) {
     CHECK_OK(ig_store_open(url, &call, &g.store));
     CHECK_OK(put(g.store, "t", id, "kept"));
     CHECK_INT(pthread_create(&writer, NULL, push_much, &g), 0);
+    while (!atomic_load(&g.writer)) {
+        usleep(1000);
+    }
     ig_store_cells cells = cell_of("t", &id);
     CHECK_OK(ig_store_pull(g.store, &call, &cells, keep_slowly, &g));
     CHECK_INT(pthread_join(writer, &written), 0);
