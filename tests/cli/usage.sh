@@ -28,6 +28,9 @@ check "a limit needs a number" 2 "--limit takes NAME=N" "$ingot" info --limit ra
 check "verify needs a case" 2 "verify needs CASE_DIR" "$ingot" verify
 check "help is not an error" 0 "usage: ingot VERB" "$ingot" --help
 check "the version is told" 0 "ingot 0." "$ingot" --version
+for text in --help --man; do
+    check "$text says what a model is" 0 ".pt2 (torch.export)" "$ingot" $text
+done
 for verb in compile run verify dump inspect opt bench profile store shard strip cache info; do
     check "$verb has help" 0 "usage: ingot $verb" "$ingot" "$verb" --help
     holds "the manual has $verb" sh -c "'$ingot' --man | grep -q 'ingot $verb'"

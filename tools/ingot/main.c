@@ -43,7 +43,7 @@ static int print_help(const char *argument) {
 
 static int print_man(const char *argument) {
     (void)argument;
-    options_print_man(verbs, stdout);
+    options_print_man(verbs, ending + 1, stdout);
     return 0;
 }
 

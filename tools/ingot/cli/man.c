@@ -34,7 +34,7 @@ static void put_option(FILE *to, const option_row *row) {
     fputc('\n', to);
 }
 
-void options_print_man(const verb *const *verbs, FILE *to) {
+void options_print_man(const verb *const *verbs, const char *notes, FILE *to) {
     fputs(
         ".TH INGOT 1\n.SH NAME\ningot \\- compiles trained models into small, fast programs\n.SH SYNOPSIS\n",
         to);
@@ -56,7 +56,6 @@ void options_print_man(const verb *const *verbs, FILE *to) {
             fputc('\n', to);
         }
     }
-    fputs(
-        ".SH EXIT STATUS\n0 good; 1 a comparison or check failed; 2 wrong usage; 3 invalid input; 4 not supported; 5 a limit or memory; 6 cannot read or write a file; 130 interrupted; 70 a defect of Ingot.\n",
-        to);
+    fputs(".SH NOTES\n", to);
+    put_roff(to, notes);
 }

@@ -184,8 +184,8 @@ void options_print_help(const verb *which, FILE *to);
 
 /* Is an option's `value` a choice of words, "embed|reference"? */
 bool options_are_choices(const char *value);
-/* Makes the whole manual (roff) from the tables. */
-void options_print_man(const verb *const *verbs, FILE *to);
+/* Makes the whole manual (roff) from the tables; `notes` end it. */
+void options_print_man(const verb *const *verbs, const char *notes, FILE *to);
 /* Makes a completion script for "bash", "zsh" or "fish"; false: no such shell. */
 bool options_print_completion(const verb *const *verbs, const char *shell, FILE *to);
 
