@@ -125,7 +125,7 @@ wheel=$(find build/wheels -name '*runtime*aarch64.whl' 2>/dev/null | head -n 1)
 arm_python=$root/usr/bin/python3.11
 if [ -n "$root" ] && [ -n "$wheel" ] && [ -x "$arm_python" ]; then
     "$ingot" compile "$tmp/relu.ig" -q -t cpu-arm64 -o "$tmp/small.ingot"
-    holds "pip takes the wheel for aarch64" "$python" -m pip install -q --no-deps --no-index \
+    holds "pip takes the wheel for aarch64" build/wheel-tools/bin/pip install -q --no-deps --no-index \
         --only-binary=:all: --platform manylinux_2_34_aarch64 --target "$tmp/arm" "$wheel"
     cat >"$tmp/small.py" <<'PY'
 import array, platform, sys
