@@ -165,8 +165,8 @@ static k_loop emit_sums(const scalar_gemm *s, ig_builder *b, const gpu_position 
     k_loop loop = k_loop_open(b, k_i64(b, 0), s->g->k, k_i64(b, SIDE), carried,
                               SUMS + 2 * EACH);
     ig_builder *in = &loop.b;
-    ig_value *slice = k_div(in, loop.index, k_i64(in, SIDE));
-    ig_value *half = k_mul(in, k_mod(in, slice, k_i64(in, 2)), k_i64(in, SIDE * LINE));
+    ig_value *turn = k_div(in, loop.index, k_i64(in, SIDE));
+    ig_value *half = k_mul(in, k_mod(in, turn, k_i64(in, 2)), k_i64(in, SIDE * LINE));
     ig_value *slices[] = { k_offset(in, s->a_slices, half),
                            k_offset(in, s->b_slices, half) };
     store_slices(s, in, slices, loop.carried + SUMS);
