@@ -293,6 +293,14 @@ ig_status ig_ts_op_view_as_complex(ig_ts_call *call) {
 /* complex(real, imag) */
 ig_status ig_ts_op_complex_of(ig_ts_call *call) {
     parts p = { ig_aten_tensor(call, 0), ig_aten_tensor(call, 1) };
+    IG_TRY(call->e->status);
+    uint32_t dtype = p.re->type->dtype;
+    bool has_complex = dtype == IG_DT_f16 || dtype == IG_DT_f32 || dtype == IG_DT_f64;
+    if (!has_complex || p.im->type->dtype != dtype) {
+        return ig_ts_fail(call, IG_INVALID,
+                          "it takes two tensors of f16, f32 or f64, not of %s and %s",
+                          ig_dtypes[dtype].name, ig_dtypes[p.im->type->dtype].name);
+    }
     return ig_aten_give_complex(call, p);
 }
 
