@@ -30,8 +30,8 @@ def write_case(folder, model, sets, tolerance=None):
         data = folder / f"test_data_set_{index}"
         data.mkdir()
         for kind, arrays in (("input", inputs), ("output", outputs)):
-            for index, array in enumerate(arrays):
-                write_tensor(data / f"{kind}_{index}.pb", array)
+            for position, array in enumerate(arrays):
+                write_tensor(data / f"{kind}_{position}.pb", array)
 
 
 def pack(folder, archive):

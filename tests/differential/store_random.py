@@ -107,10 +107,10 @@ def take_torch(seed, folder, seen):
         results = tuple(torch_models.as_results(drawn.program, call.wanted))
         write_set(case / f"test_data_set_{index}", call.arguments, results, "forward")
         tensors = [p for p, a in enumerate(call.arguments) if hasattr(a, "dtype")]
-        for index, (after, _) in call.changed.items():
-            if not np.array_equal(after, call.arguments[index].numpy(), equal_nan=True):
+        for position, (after, _) in call.changed.items():
+            if not np.array_equal(after, call.arguments[position].numpy(), equal_nan=True):
                 path = case / f"test_data_set_{index}"
-                np.save(path / f"after_input_{tensors.index(index)}.npy", after)
+                np.save(path / f"after_input_{tensors.index(position)}.npy", after)
     return rows
 
 

@@ -125,13 +125,16 @@ def expect_other_form(drawn, calls):
     """The calls with what another form of torch's gives for them: of an archive of TorchScript,
     which its own compiler rewrites from the second call on, the module that it was made of;
     of an exported one the program as torch runs it, whose results that are memory of a buffer
-    show what is written to it afterwards."""
+    show what is written to it afterwards.  None where that form refuses a call."""
     module = copy.deepcopy(drawn.module)
     if drawn.form == "exported":
         module = torch.export.load(io.BytesIO(drawn.archive)).module()
     others = []
-    for call, (results, changed) in zip(calls, run_calls(
-            module, [c.arguments for c in calls])):
+    try:
+        made = run_calls(module, [c.arguments for c in calls])
+    except Exception:  # that form refuses a call: torch's have no class in common
+        return None
+    for call, (results, changed) in zip(calls, made):
         others.append(dataclasses.replace(
             call, wanted=results, changed={index: (changed[index], mask) for index, (_, mask)
                                            in call.changed.items()}))
@@ -233,8 +236,8 @@ def judge(drawn, log=None):
             log.stage(drawn.seed, f"{form} {name}")
         calls = [c for c in drawn.calls if extents_match(c, statements)]
         found = judge_form(context, drawn, form, statements, calls)
-        if found and found["kind"] == "wrong" and not judge_form(
-                context, drawn, form, statements, expect_other_form(drawn, calls)):
+        others = found and found["kind"] == "wrong" and expect_other_form(drawn, calls)
+        if others and not judge_form(context, drawn, form, statements, others):
             found["kind"] = "torch"  # whose forms differ, and this is one of them
         if found:
             findings.append(found | {"form": f"{form} {name}"})

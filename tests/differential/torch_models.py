@@ -170,7 +170,10 @@ class Rounding(TorchDispatchMode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
         name = func.overloadpacket.__name__
-        self.is_narrow |= isinstance(result, torch.Tensor) and result.dtype in NARROW
+        if isinstance(result, torch.Tensor):
+            self.is_narrow |= result.dtype in NARROW
+            if result.is_complex() and name in ("mul", "div", "mul_", "div_"):
+                self.move_parts(result)
         if name.rstrip("_") in {n.rstrip("_") for n in ROUNDED}:
             whole = isinstance(result, torch.Tensor)
             for tensor in [result] if whole else list(result)[:1]:
@@ -188,6 +191,14 @@ class Rounding(TorchDispatchMode):
                         near += units * UNITS[tensor.dtype] * (result[1] * result[2]).double()
                     tensor.copy_(near)
         return result
+
+    def move_parts(self, result):
+        """Those of a product are sums of products, which cancel."""
+        parts = torch.view_as_real(result)
+        if parts.numel() and parts.dtype in UNITS:
+            units = torch.tensor(self.draw.uniform(-1, 1, tuple(parts.shape)))
+            off = units * UNITS[parts.dtype] * result.abs().double().unsqueeze(-1)
+            parts.copy_(parts.double() + off)
 
 
 def holds(floats, dtype):
@@ -415,11 +426,11 @@ def draw_model(seed):
             len(wanted[index][0]))]
         masks = [loosen(judge_mask(r if len(r) > 1 else [r[0], r[0]]), r) for r in results]
         changed = {}
-        for index, before in enumerate(arguments):
-            after = [v[index][1][index] for v in variants]
+        for position, before in enumerate(arguments):
+            after = [v[index][1][position] for v in variants]
             if isinstance(before, torch.Tensor):
-                changed[index] = (after[0], judge_mask(after if len(after) > 1 else
-                                                       [after[0], after[0]]))
+                changed[position] = (after[0], loosen(judge_mask(
+                    after if len(after) > 1 else [after[0], after[0]]), after))
         result.append(Call(arguments, wanted[index][0], masks, changed))
     statements = statements_of(program, is_open, draw) if form == "scripted" else []
     return Drawn(seed, program, text, archive, module, result, form, statements)

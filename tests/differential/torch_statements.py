@@ -577,8 +577,9 @@ def use_dict(p):
                          f"{name}['a'] = {name}['a'] + {p.scalar()}",
                          f"{name}['b'].add_(1)")), "change dict")
         return
-    p.make(p.choice((f"{name}['{key}']", f"len({name})", f"{name}['a'] + {name}['b']",
-                     f"torch.stack([v.sum() for v in {name}.values()])")), "read dict")
+    text = p.choice((f"{name}['{key}']", f"len({name})", f"{name}['a'] + {name}['b']",
+                     f"torch.stack([v.sum() for v in {name}.values()])"))
+    p.make(text, "read dict", p.has_ints or "sum" not in text and "+" not in text)
 
 
 @row()
