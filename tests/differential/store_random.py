@@ -147,8 +147,8 @@ def main():
     multiprocessing.set_start_method("fork")
     take = {"onnx": take_onnx, "torch": take_torch}[options.what]
     seen, taken, seed = collections.Counter(), 0, options.seed
-    with tempfile.TemporaryDirectory() as index:
-        folder = pathlib.Path(index)
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = pathlib.Path(scratch)
         while taken < options.count and seed < options.seed + 12 * options.count:
             rows = take_apart(take, seed, folder, seen)
             seen.update(rows)
