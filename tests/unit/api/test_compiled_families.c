@@ -231,7 +231,7 @@ TEST(variants_tell_threads_and_shared_bytes) {
         shared = v[i].shared > shared ? v[i].shared : shared;
     }
     CHECK_INT(threads, 256);
-    CHECK_INT(shared, 2 * 16 * 65 * 4); /* slices of both factors */
+    CHECK_INT(shared, 2 * 2 * 16 * 65 * 4); /* two slices of both factors */
     v = section(find(&all, "plan"), IG_SECTION_variants, &count);
     for (uint64_t i = 0; i < count; i++) {
         CHECK(v[i].threads == 1 && v[i].shared == 0);

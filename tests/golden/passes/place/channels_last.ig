@@ -77,11 +77,11 @@ module @m {
 module @m {
   weight @w : f32[2, 3, 3, 3] = splat(0.5)
   weight @g : f32[12, 3, 1, 1] = splat(0.5)
-  weight @h : f16[20, 3, 3, 3] = splat(0.5)
-  graph @main(%x: f32[B, 3, 30, 32], %y: f32[B, 9, 5, 5], %z: f16[B, 3, 5, 5], %v: f32[20, 3, 3, 3]) -> (f32[B, 2, 28, 30], f32[B, 12, 5, 5], f16[B, 20, 3, 3], f32[B, 20, 28, 30]) {
+  weight @h : f64[20, 3, 3, 3] = splat(0.5)
+  graph @main(%x: f32[B, 3, 30, 32], %y: f32[B, 9, 5, 5], %z: f64[B, 3, 5, 5], %v: f32[20, 3, 3, 3]) -> (f32[B, 2, 28, 30], f32[B, 12, 5, 5], f64[B, 20, 3, 3], f32[B, 20, 28, 30]) {
     %0 = conv %x, @w : f32[B, 2, 28, 30]
     %1 = conv %y, @g {group = 3} : f32[B, 12, 5, 5]
-    %2 = conv %z, @h : f16[B, 20, 3, 3]
+    %2 = conv %z, @h : f64[B, 20, 3, 3]
     %3 = conv %x, %v : f32[B, 20, 28, 30]
     ret %0, %1, %2, %3
   }
@@ -90,12 +90,46 @@ module @m {
 module @m {
   weight @w : f32[2, 3, 3, 3] = splat(0.5)
   weight @g : f32[12, 3, 1, 1] = splat(0.5)
-  weight @h : f16[20, 3, 3, 3] = splat(0.5)
-  graph @main(%x: f32[B, 3, 30, 32], %y: f32[B, 9, 5, 5], %z: f16[B, 3, 5, 5], %v: f32[20, 3, 3, 3]) -> (f32[B, 2, 28, 30], f32[B, 12, 5, 5], f16[B, 20, 3, 3], f32[B, 20, 28, 30]) {
+  weight @h : f64[20, 3, 3, 3] = splat(0.5)
+  graph @main(%x: f32[B, 3, 30, 32], %y: f32[B, 9, 5, 5], %z: f64[B, 3, 5, 5], %v: f32[20, 3, 3, 3]) -> (f32[B, 2, 28, 30], f32[B, 12, 5, 5], f64[B, 20, 3, 3], f32[B, 20, 28, 30]) {
     %0 = conv %x, @w : f32[B, 2, 28, 30]
     %1 = conv %y, @g {group = 3} : f32[B, 12, 5, 5]
-    %2 = conv %z, @h : f16[B, 20, 3, 3]
+    %2 = conv %z, @h : f64[B, 20, 3, 3]
     %3 = conv %x, %v : f32[B, 20, 28, 30]
     ret %0, %1, %2, %3
+  }
+}
+# ---- channels_last_narrow ----
+# channels_last: a convolution of f16 with constant weights is one of f32 between casts.
+# run: channels_last
+# target: cpu:v3
+module @m {
+  weight @h : f16[20, 3, 3, 3] = splat(0.5)
+  graph @main(%z: f16[B, 3, 5, 5]) -> (f16[B, 20, 3, 3]) {
+    %0 = conv %z, @h : f16[B, 20, 3, 3]
+    ret %0
+  }
+}
+# expect:
+module @m {
+  weight @h : f16[20, 3, 3, 3] = splat(0.5)
+  weight @h.value0.conv1 : f32[2, 27, 16] = recipe(0)
+  graph @main(%z: f16[B, 3, 5, 5]) -> (f16[B, 20, 3, 3]) {
+    %0 = cast %z {to = f32} : f32[B, 3, 5, 5]
+    %1 = transpose %0 {perm = [0, 2, 3, 1]} : f32[B, 5, 5, 3]
+    %2 = conv_panels %1, @h.value0.conv1 {kernel = [3, 3], columns = 20} : f32[B, 3, 3, 20]
+    %3 = cast %2 {to = f16} : f16[B, 3, 3, 20]
+    %4 = transpose %3 {perm = [0, 3, 1, 2]} : f16[B, 20, 3, 3]
+    ret %4
+  }
+  private graph @weights() -> (f32[2, 27, 16]) {
+    %0 = cast @h {to = f32} : f32[20, 3, 3, 3]
+    %1 = reshape %0 {to = [1, 20, 3, 3, 3]} : f32[1, 20, 3, 3, 3]
+    %2 = const {value = 0} : f32[]
+    %3 = pad %1, %2 {before = [0, 0, 0, 0, 0], after = [0, 12, 0, 0, 0]} : f32[1, 32, 3, 3, 3]
+    %4 = reshape %3 {to = [2, 16, 3, 3, 3]} : f32[2, 16, 3, 3, 3]
+    %5 = transpose %4 {perm = [0, 3, 4, 2, 1]} : f32[2, 3, 3, 3, 16]
+    %6 = reshape %5 {to = [2, 27, 16]} : f32[2, 27, 16]
+    ret %6
   }
 }
