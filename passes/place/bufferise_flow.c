@@ -360,7 +360,8 @@ static ig_place *set_aside(loop *l, ig_builder *b, uint32_t index) {
         return NULL;
     }
     const ig_type *arg = l->body->args[index + 2]->type;
-    bool moves = !dims_agree(s, arg, yielded_type(l, index));
+    bool moves = !dims_agree(s, arg, yielded_type(l, index)) ||
+                 from->root == l->condition->root;
     for (uint32_t i = 0; i < l->carried; i++) {
         moves = moves || from->root == l->buffers[i]->root;
     }

@@ -160,5 +160,14 @@ case("extent_of_rows_that_a_loop_carries_on", 13,
      }>""",
      [count(1), np.array(2)], [count(3), np.array(0)])
 
+case("value_that_was_the_condition", 17, "int64 n -> bool y",
+     """c = Constant<value = bool {1}>()
+     y = Loop(n, c, c) <body: graph = turn (int64 i, bool k, bool v) => (bool k2, bool v2) {
+         one = Constant<value = int64 {1}>()
+         k2 = Less(i, one)
+         v2 = Identity(k)
+     }>""",
+     [np.array(0)], [np.array(1)], [np.array(4)])
+
 if __name__ == "__main__":
     CASES.write(*sys.argv[1:] or [HERE / "cases" / "mended.tar.xz"])

@@ -152,6 +152,34 @@ TEST(prelu_keeps_0_whatever_its_slope) {
 }
 END_TEST
 
+/* The GRU of 4 hidden units and 3 inputs, whose operand `index` has other extents. */
+static void check_gru(int index, const char *words) {
+    ig_module *module;
+    onnx_attr_i(&model, begin(14, "GRU", "a,w,r,b,,h", "y"), "hidden_size", 4);
+    onnx_input(&model, "a", ONNX_F32, 3, "5", "2", "3");
+    onnx_input(&model, "w", ONNX_F32, 3, "1", index == 1 ? "11" : "12", "3");
+    onnx_input(&model, "r", ONNX_F32, 3, "1", "12", index == 2 ? "5" : "4");
+    onnx_input(&model, "b", ONNX_F32, 2, "1", index == 3 ? "12" : "24");
+    onnx_input(&model, "h", ONNX_F32, 3, "1", index == 5 ? "3" : "2", "4");
+    onnx_output(&model, "y");
+    ig_status status = ig_import_onnx_memory(&run.context, onnx_pack(&model), NULL,
+                                             NULL, &module);
+    CHECK_STATUS(status, index ? IG_INVALID : IG_OK);
+    CHECK_MSG(!index || strstr(run.why, words), "%s", run.why);
+    if (!index) {
+        ig_module_destroy(module);
+    }
+    end();
+}
+
+TEST(recurrent_weights_of_other_extents_are_refused) {
+    check_gru(0, "");
+    check_gru(1, "dim 1 of input 1 must fit");
+    check_gru(2, "dim 2 of input 2 must fit");
+    check_gru(3, "dim 1 of input 3 must fit");
+    check_gru(5, "dim 1 of input 5 must fit");
+}
+
 TEST(one_hot_of_a_negative_depth_is_refused) {
     for (int k = 0; k < 2; k++) {
         begin(11, "OneHot", k ? "i,d,values" : "i,low,values", "y");
@@ -721,11 +749,12 @@ static void add_refusals(TCase *tests) {
 }
 
 UNIT_SUITE_WITH(
-    onnx_ops, add_refusals, one_hot_of_a_negative_depth_is_refused,
-    hardmax_of_nothing_is_nothing, slice_with_attributes, clip_with_attributes,
-    pad_with_attributes_crops_too, softmax_before_13_flattens,
-    split_equally_and_by_attribute, squeeze_and_unsqueeze_with_attributes,
-    reduce_with_attributes, gemm_scales_and_broadcasts, loops_stack_and_may_run_no_trip,
+    onnx_ops, add_refusals, recurrent_weights_of_other_extents_are_refused,
+    one_hot_of_a_negative_depth_is_refused, hardmax_of_nothing_is_nothing,
+    slice_with_attributes, clip_with_attributes, pad_with_attributes_crops_too,
+    softmax_before_13_flattens, split_equally_and_by_attribute,
+    squeeze_and_unsqueeze_with_attributes, reduce_with_attributes,
+    gemm_scales_and_broadcasts, loops_stack_and_may_run_no_trip,
     a_slice_going_backwards_starts_at_0_at_min, prelu_keeps_0_whatever_its_slope,
     thresholded_relu_of_nan_is_0, shrink_moves_integers_by_fractions,
     squeeze_without_axes_needs_for_extents, compress_takes_no_more_than_there_is,

@@ -170,6 +170,41 @@ static void read_hidden(layer *l) {
     }
 }
 
+/* Input `index`, where there is one, has these extents: the row slices what it is
+ * given, by the sizes that other inputs and attributes have. */
+static void guard_shape(const layer *l, uint32_t index, const ig_dim *dims,
+                        uint32_t rank) {
+    const ig_onnx_node *node = l->node;
+    if (!ig_onnx_in(node, index)) {
+        return;
+    }
+    const ig_value *x = ig_onnx_ranked_input(node, index, rank);
+    for (uint32_t d = 0; d < rank && !ig_onnx_has_failed(node); d++) {
+        const char *what = ig_arena_printf(
+            node->import->arena,
+            "dim %u of input %u must fit hidden_size, direction and the other inputs",
+            d, index);
+        ig_expr_guard_equal(l->e, x->type->dims[d], dims[d], what);
+    }
+}
+
+static void guard_shapes(const layer *l) {
+    const ig_type *x = l->form.x->type;
+    ig_dim directions = ig_dim_of(l->directions), hidden = ig_dim_of(l->hidden);
+    int64_t rows = cells[l->form.cell].gates * l->hidden;
+    ig_dim gates = ig_dim_of(rows), batch = x->dims[1];
+    ig_dim first = l->is_batch_first ? batch : directions;
+    ig_dim second = l->is_batch_first ? directions : batch;
+    guard_shape(l, W, (ig_dim[]){ directions, gates, x->dims[2] }, 3);
+    guard_shape(l, R, (ig_dim[]){ directions, gates, hidden }, 3);
+    guard_shape(l, B, (ig_dim[]){ directions, ig_dim_of(2 * rows) }, 2);
+    guard_shape(l, H0, (ig_dim[]){ first, second, hidden }, 3);
+    if (l->form.cell == IG_CELL_lstm) {
+        guard_shape(l, C0, (ig_dim[]){ first, second, hidden }, 3);
+        guard_shape(l, P, (ig_dim[]){ directions, ig_dim_of(3 * l->hidden) }, 2);
+    }
+}
+
 static bool read_layer(layer *l) {
     ig_onnx_node *node = l->node;
     read_form(l);
@@ -190,6 +225,7 @@ static bool read_layer(layer *l) {
         ig_onnx_guard_extents(node, X, l->is_batch_first ? 0 : 1, LENGTHS, 0);
     }
     l->form.x = l->is_batch_first ? ig_expr_swap(l->e, l->form.x, 0, 1) : l->form.x;
+    guard_shapes(l);
     return !ig_onnx_has_failed(node);
 }
 
