@@ -4,14 +4,15 @@
  * Element i of x counts for places s * i + k of the result, s the stride.  Places with
  * the same rest r when divided by s, a phase, see the weights k = r, r + s … alone: a
  * convolution of stride 1 with a kernel of k / s.  The phases are the channels of one
- * convolution, or where s does not divide k and zeros among its weights would cost too
- * much those of one for each phase, and are dealt out:
+ * convolution, or where s does not divide k those of one for each phase (a NaN of x
+ * would show in the products with zeros that fill the weights up), and are dealt out:
  *
  *     x [B, C, S]  conv  [B, s * O, S + k / s - 1]  as  [B, s, O, M]
  *     transpose [B, O, M, s]  as  [B, O, M * s]  slice: the cut at both ends
  *
- * Kernels smaller than the stride are convolutions over x with s - 1 zeros after each
- * element, with weights mirrored and their channels exchanged.
+ * Kernels smaller than the stride, and groups where s does not divide k, are
+ * convolutions over x with s - 1 zeros after each element, with weights mirrored and
+ * their channels exchanged.
  */
 #include "compose/window.h"
 
@@ -20,7 +21,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum { MAX_PHASES = 9, FULL_CHANNELS = 16 };
+enum { MAX_PHASES = 9 };
 
 /* ---- by phases ---- */
 
@@ -30,6 +31,7 @@ typedef struct phases {
     uint32_t space;
     ig_dim group, ins, outs; /* channels of a group */
     int64_t count;           /* of phases: the product of strides */
+    bool is_even;            /* all see as many weights */
     int64_t strides[IG_TENSOR_RANK], extents[IG_TENSOR_RANK];
     int64_t taps[IG_TENSOR_RANK];  /* of the phase with most */
     int64_t gains[IG_TENSOR_RANK]; /* places beyond the last tap, of zeros */
@@ -37,7 +39,9 @@ typedef struct phases {
 
 static bool read_phases(ig_expr *e, const ig_op *op, phases *out) {
     const ig_type *w = op->operands[1].value->type;
-    *out = (phases){ .e = e, .op = op, .space = w->rank - 2u, .count = 1 };
+    *out = (phases){
+        .e = e, .op = op, .space = w->rank - 2u, .count = 1, .is_even = true
+    };
     out->group = ig_dim_of(ig_attr_int(op, IG_conv_group, 1));
     out->ins = ig_dim_exact_div(e->module, w->dims[0], out->group);
     out->outs = w->dims[1];
@@ -59,8 +63,10 @@ static bool read_phases(ig_expr *e, const ig_op *op, phases *out) {
         out->taps[d] = (extent + stride - 1) / stride;
         out->gains[d] = lost < 0 ? -lost : 0;
         out->count *= stride;
+        out->is_even = out->is_even && extent % stride == 0;
     }
-    return out->count > 1;
+    bool has_each = ig_dim_is(out->group, 1) && out->count <= MAX_PHASES;
+    return out->count > 1 && (out->is_even || has_each);
 }
 
 /* [C, O, k…] as [group, C / group, O, k / s, s, …], with zeros where s does not divide
@@ -131,17 +137,6 @@ static ig_value *deal_phases(const phases *p, ig_value *y) {
 
 /* ---- phase by phase ---- */
 
-/* Would zeros among the weights be half as many as the weights? */
-static bool wastes_taps(const phases *p) {
-    int64_t padded = 1, own = 1, outs = 0;
-    for (uint32_t d = 0; d < p->space; d++) {
-        padded *= p->taps[d] * p->strides[d];
-        own *= p->extents[d];
-    }
-    return 2 * padded > 3 * own && ig_dim_is(p->group, 1) &&
-           ig_dim_constant(p->e->module, p->outs, &outs) && outs >= FULL_CHANNELS;
-}
-
 /* What phase `rest` has of x, padded for the phase with most taps, and of the weights
  * [1, C, O, k / s, s, …]. */
 static ig_value *convolve_phase(const phases *p, ig_value *x, ig_value *w,
@@ -167,7 +162,7 @@ static ig_value *convolve_phase(const phases *p, ig_value *x, ig_value *w,
 /* [B, phases * O, M…] */
 static ig_value *convolve_each(const phases *p, ig_value *x) {
     ig_value *parts[MAX_PHASES], *w = split_weights(p);
-    assert(p->count <= MAX_PHASES && "more are one convolution");
+    assert(p->count <= MAX_PHASES && "more have zeros between elements");
     for (int64_t i = 0; i < p->count; i++) {
         int64_t rest[IG_TENSOR_RANK], number = i;
         for (uint32_t d = p->space; d-- > 0;) {
@@ -193,9 +188,9 @@ static ig_value *convolve_phases(const phases *p) {
     }
     ig_value *x = ig_compose_pad_space(e, p->op->operands[0].value, before, after, 0);
     ig_conv_attrs attrs = { .group = ig_conv_attrs_of(p->op).group };
-    bool is_each = p->count <= MAX_PHASES && wastes_taps(p);
-    ig_value *y = is_each ? convolve_each(p, x)
-                          : ig_build_conv(e, x, phase_weights(p), phase_bias(p), attrs);
+    ig_value *y = p->is_even
+                      ? ig_build_conv(e, x, phase_weights(p), phase_bias(p), attrs)
+                      : convolve_each(p, x);
     y = deal_phases(p, y);
     return ig_expr_slices(e, y, starts, type->dims, NULL);
 }
