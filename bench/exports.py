@@ -57,27 +57,16 @@ DECODERS = {
 WIDE = {"FIELDS": 26, "ROWS": 10000, "DIM": 64, "DENSE": 13, "STEPS": 50, "ITEMS": 20000}
 
 
-def unet(torch, width=32):
+def u_shaped(torch, down, middle, up, join):
+    """Blocks that halve an image and blocks that double it again, each beside its twin."""
     nn = torch.nn
 
-    class UNet(nn.Module):
+    class UShaped(nn.Module):
         def __init__(self):
             super().__init__()
-
-            def block(i, o):
-                parts = []
-                for start in (i, o):
-                    parts += [nn.Conv2d(start, o, 3, padding=1, bias=False),
-                              nn.BatchNorm2d(o), nn.ReLU()]
-                return nn.Sequential(*parts)
-
-            w = width
-            self.down = nn.ModuleList([block(3, w), block(w, 2 * w), block(2 * w, 4 * w)])
-            self.middle = block(4 * w, 8 * w)
-            self.up = nn.ModuleList(
-                [nn.ConvTranspose2d(2 * i, i, 2, 2) for i in (4 * w, 2 * w, w)])
-            self.join = nn.ModuleList([block(2 * i, i) for i in (4 * w, 2 * w, w)])
-            self.out = nn.Conv2d(w, 1, 1)
+            self.down, self.up, self.join = map(nn.ModuleList, (down, up, join))
+            self.middle = middle
+            self.out = nn.LazyConv2d(1, 1)
 
         def forward(self, x):
             kept = []
@@ -90,49 +79,47 @@ def unet(torch, width=32):
                 x = join(torch.cat([old, up(x)], 1))
             return self.out(x)
 
-    return UNet()
+    module = UShaped()
+    module(torch.zeros(1, 3, 64, 64))  # which tells the last layer its channels
+    return module
+
+
+def unet(torch, width=32):
+    nn, w = torch.nn, width
+
+    def block(i, o):
+        parts = []
+        for start in (i, o):
+            parts += [nn.Conv2d(start, o, 3, padding=1, bias=False),
+                      nn.BatchNorm2d(o), nn.ReLU()]
+        return nn.Sequential(*parts)
+
+    return u_shaped(torch, [block(3, w), block(w, 2 * w), block(2 * w, 4 * w)],
+                    block(4 * w, 8 * w),
+                    [nn.ConvTranspose2d(2 * i, i, 2, 2) for i in (4 * w, 2 * w, w)],
+                    [block(2 * i, i) for i in (4 * w, 2 * w, w)])
 
 
 def norm_unet(torch, width=32):
     """A U-Net of diffusion's parts: norms of instances and groups, SiLU, resizes."""
-    nn = torch.nn
+    nn, w = torch.nn, width
 
-    class NormUNet(nn.Module):
-        def __init__(self):
-            super().__init__()
-            w = width
+    def block(i, o, norm):
+        return nn.Sequential(nn.Conv2d(i, o, 3, padding=1), norm(o), nn.SiLU(),
+                             nn.Conv2d(o, o, 3, padding=1), norm(o), nn.SiLU())
 
-            def block(i, o, norm):
-                return nn.Sequential(nn.Conv2d(i, o, 3, padding=1), norm(o), nn.SiLU(),
-                                     nn.Conv2d(o, o, 3, padding=1), norm(o), nn.SiLU())
+    def instance(n):
+        return nn.InstanceNorm2d(n, affine=True)
 
-            def instance(n):
-                return nn.InstanceNorm2d(n, affine=True)
+    def group(n):
+        return nn.GroupNorm(8, n)
 
-            def group(n):
-                return nn.GroupNorm(8, n)
-
-            self.down = nn.ModuleList([block(3, w, instance), block(w, 2 * w, group)])
-            self.middle = block(2 * w, 4 * w, group)
-            self.up = nn.ModuleList([
-                nn.ConvTranspose2d(4 * w, 2 * w, 2, 2),
-                nn.Sequential(nn.Upsample(scale_factor=2, mode="bilinear"),
-                              nn.Conv2d(2 * w, w, 1))])
-            self.join = nn.ModuleList([block(4 * w, 2 * w, group), block(2 * w, w, instance)])
-            self.out = nn.Conv2d(w, 1, 1)
-
-        def forward(self, x):
-            kept = []
-            for down in self.down:
-                x = down(x)
-                kept.append(x)
-                x = nn.functional.max_pool2d(x, 2)
-            x = self.middle(x)
-            for up, join, old in zip(self.up, self.join, reversed(kept)):
-                x = join(torch.cat([old, up(x)], 1))
-            return self.out(x)
-
-    return NormUNet()
+    up = [nn.ConvTranspose2d(4 * w, 2 * w, 2, 2),
+          nn.Sequential(nn.Upsample(scale_factor=2, mode="bilinear"),
+                        nn.Conv2d(2 * w, w, 1))]
+    return u_shaped(torch, [block(3, w, instance), block(w, 2 * w, group)],
+                    block(2 * w, 4 * w, group), up,
+                    [block(4 * w, 2 * w, group), block(2 * w, w, instance)])
 
 
 def upsampler(torch):
