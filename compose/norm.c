@@ -250,9 +250,11 @@ void ig_compose_moments(ig_expr *e, ig_value *x, uint32_t axis, double epsilon,
 
 ig_value *ig_compose_mean_variance_norm(ig_expr *e, ig_value *x, ig_ints axes) {
     ig_value *mean, *deviation;
+    ig_dtype dtype = (ig_dtype)x->type->dtype;
+    x = ig_expr_widen(e, x); /* a rounded mean would show where elements cancel */
     take_moments(e, &x, axes, &mean, &deviation);
     deviation = ig_expr_with(e, IG_OP_add, ig_build_sqrt(e, deviation), 1e-9);
-    return ig_build_div(e, x, deviation);
+    return ig_expr_cast(e, ig_build_div(e, x, deviation), dtype);
 }
 
 ig_value *ig_compose_lp_norm(ig_expr *e, ig_value *x, uint32_t axis, int64_t p) {

@@ -367,7 +367,7 @@ static int compare_with_range(const ig_ts_value *bound, ig_dtype dtype) {
     }
     bool is_signed = info->class == IG_SINT;
     int64_t highest = ((int64_t)1 << (info->bits - is_signed)) - 1;
-    int64_t lowest = is_signed ? -highest - 1 : -highest; /* -3 is 253, as in torch */
+    int64_t lowest = is_signed ? -highest - 1 : 0;
     return bound->as.i < lowest ? -1 : bound->as.i > highest;
 }
 
