@@ -277,12 +277,14 @@ def judge(point, bars):
         yield f"{point['name']} vs {peer}", words, bar, ratio["low"] >= bar
 
 
-def measure_command(name, command, bar, options):
+def measure_command(name, command, options):
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.json"
         rounds = str(QUICK_ROUNDS if options.quick else ROUNDS)
-        subprocess.run([sys.executable, HERE / command[0], *command[1:], "--rounds", rounds,
-                        "--json", report], check=True, stdout=subprocess.DEVNULL)
+        done = subprocess.run([sys.executable, HERE / command[0], *command[1:], "--rounds",
+                               rounds, "--json", report], stdout=subprocess.DEVNULL)
+        if not report.exists():  # a status other than 0 may be a bar of its own
+            raise RuntimeError(f"{command[0]} ends with status {done.returncode}")
         points = json.loads(report.read_text())["points"]
     for point in points:
         named = point.get("ratios") or {"torch": point["ratio"]}
@@ -307,7 +309,12 @@ def run_all(options, machine):
     for name, command, bar in COMMANDS:
         if not wanted(name) or options.given_engines:
             continue
-        for point in measure_command(name, command, bar, options):
+        try:
+            measured = list(measure_command(name, command, options))
+        except RuntimeError as error:
+            verdicts.append((name, str(error), "", False))
+            continue
+        for point in measured:
             verdicts += judge(point, dict.fromkeys(point["ratios"], bar))
             points.append(point)
     return points, verdicts
