@@ -86,6 +86,20 @@ class Calls(unittest.TestCase):
         self.assertEqual(view.tolist(), [1, 1, 1])
         self.assertEqual([k[0, 0] for k in kept], [2, 4])
 
+    def test_outputs_are_written_to_arrays_of_the_caller(self):
+        program = ingot.compile(models.FIXED)
+        name, other = (port[0] for port in program.outputs)
+        x, mine, bad = np.zeros((2, 3), "f4"), np.full((2, 3), -1, "f4"), np.zeros((3, 2), "f8")
+        for step in range(4):
+            got = program.run({"x": x + step}, out={name: mine})
+            self.assertIs(got[0], mine)
+            self.assertEqual((mine[0, 0], got[1][0, 0]), (step + 1, step + 1))
+            for wrong in ({name: mine, other: bad}, {name: mine, other: "text"}, {"no": mine}):
+                with self.assertRaises((TypeError, ValueError)):
+                    program.run({"x": x}, out=wrong)
+        theirs = [program.run({"x": x})[0] for _ in range(3)]
+        self.assertFalse(any(np.shares_memory(t, mine) for t in theirs))
+
     def test_what_does_not_fit_is_said(self):
         x = np.ones((2, 3), "f4")
         for args, error, words in (

@@ -160,8 +160,9 @@ typedef struct session_slot {
     size_t output_count;
     bool is_flat;     /* no call's tree (ONNX): a tuple of outputs, or the one */
     borrowed *inputs; /* one for each tensor that was put */
-    size_t input_count, input_room, first_target; /* arrays of outputs are behind */
-    void *stream;                                 /* of the session, or NULL */
+    size_t input_count, input_room;
+    size_t target_count; /* the last inputs: arrays that outputs are written to */
+    void *stream;        /* of the session, or NULL */
     make_tensor make; /* of the first input whose library has one, else the program's */
     struct session_slot *next;
 } session_slot;

@@ -19,6 +19,7 @@ static int put_target(session_slot *slot, const char *name, PyObject *array,
     if (!target) {
         return -1;
     }
+    slot->target_count++;
     if (borrow_array(array, target, &unused, slot->stream) < 0) {
         refuse_array(name, array);
         return -1;
@@ -34,7 +35,6 @@ static int put_target(session_slot *slot, const char *name, PyObject *array,
 
 int put_targets(session_slot *slot, const ig_program *opened, PyObject *out) {
     Py_ssize_t left = out ? PyDict_Size(out) : 0;
-    slot->first_target = slot->input_count;
     for (size_t i = 0; i < slot->output_count && left > 0; i++) {
         const char *name = ig_program_output(opened, i).name;
         PyObject *array = array_of(out, name);
@@ -60,7 +60,7 @@ static bool is_as_given(const ig_view *given, const ig_view *got) {
 
 PyObject *read_outputs(session_slot *slot, const ig_program *opened, PyObject *out) {
     PyObject *list = PyList_New((Py_ssize_t)slot->output_count);
-    size_t target = slot->first_target;
+    size_t target = slot->input_count - slot->target_count;
     for (size_t i = 0; list && i < slot->output_count; i++) {
         const char *name = ig_program_output(opened, i).name;
         PyObject *value = array_of(out, name);

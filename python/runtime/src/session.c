@@ -76,13 +76,14 @@ void slot_release_inputs(session_slot *slot) {
     for (size_t i = 0; i < slot->input_count; i++) {
         release_borrowed(&slot->inputs[i]);
     }
-    slot->input_count = slot->first_target = 0;
+    slot->input_count = slot->target_count = 0;
     slot->make = NULL;
 }
 
 /* Is it the memory of an array of the caller? */
 static bool is_target(const session_slot *slot, const void *data) {
-    for (size_t i = slot->first_target; i < slot->input_count; i++) {
+    for (size_t i = slot->input_count - slot->target_count; i < slot->input_count;
+         i++) {
         if (slot->inputs[i].view.data == data) {
             return true;
         }
