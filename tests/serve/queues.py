@@ -164,6 +164,29 @@ def is_traced(server):
           [(trace, parent, 0)] * (2 if grpc else 1), lines)
 
 
+def loop_is_full(folder):
+    """--max-queue counts what waits in the loop, whichever model it is for."""
+    for name in ("a", "b"):
+        compile_model(RELU, folder / name / "1/model.ingot")
+        (folder / name / "config.json").write_text(json.dumps(
+            {"dynamic_batching": {"max_queue_delay_microseconds": 1000000}}))
+    server = Server(folder, "--loops", "1", "--poll", "0", "--max-queue", "3")
+    held = [server.connect() for _ in range(3)]
+    for model, connection in zip("aba", held):
+        connection.request("POST", f"/v2/models/{model}/infer", json.dumps(BODY))
+    time.sleep(0.2)
+    for model in ("a", "b"):
+        status, answer, seconds = ask(server, model)
+        check("as many wait as --max-queue says, and no more", status == 429 and seconds < 0.5 and
+              "--max-queue" in answer["error"], (status, answer, seconds))
+    check("those that wait are answered",
+          [c.getresponse().status for c in held] == [200] * 3)
+    for connection in held:
+        connection.close()
+    check("then there is room", ask(server, "b")[0] == 200)
+    check("a good end", server.stop() == 0)
+
+
 def is_mapped(folder):
     """An artifact of `trusted`: the file itself is served, and replaced by rename."""
     compile_model(RELU, folder / "1/model.ingot")
@@ -201,6 +224,7 @@ def main():
     if not grpc:
         skip("traces of gRPC", "python3-grpcio or protoc is absent")
     check("a good end", server.stop() == 0)
+    loop_is_full(TMP / "full")
     is_mapped(TMP / "trusted" / "mapped")
 
 

@@ -95,6 +95,11 @@ static bool is_in_time(const runner *of, served *model, int64_t deadline) {
     return false;
 }
 
+/* Do as many requests wait in this loop as may? */
+static bool queue_is_full(const runner *of) {
+    return of->waiting >= of->lane->limits->queued;
+}
+
 refusal runner_refusal(const runner *of, const char *model, const char *version,
                        int64_t deadline) {
     char words[WORDS];
@@ -102,7 +107,7 @@ refusal runner_refusal(const runner *of, const char *model, const char *version,
     served *to = model ? catalog_find(of->lane->catalog, model, version, &status, words)
                        : NULL;
     size_t max = to ? to->config.max_queue : 0;
-    return of->waiting >= of->lane->limits->queued   ? REFUSAL_QUEUE
+    return queue_is_full(of)                         ? REFUSAL_QUEUE
            : max && atomic_load(&to->waiting) >= max ? REFUSAL_MODEL
            : !is_in_time(of, to, deadline)           ? REFUSAL_LATE
                                                      : REFUSAL_NONE;
@@ -133,7 +138,7 @@ static void leave_queue(request *what) {
 static bool prepare_request(runner *of, request *what) {
     char words[WORDS];
     call_status status = CALL_OK;
-    if (of->waiting >= of->lane->limits->queued) {
+    if (queue_is_full(of)) {
         return refuse_request(what, REFUSAL_QUEUE);
     }
     what->served = catalog_find(of->lane->catalog, what->model, what->version, &status,
