@@ -163,10 +163,16 @@ static void read_form(layer *l) {
 static void read_hidden(layer *l) {
     const ig_type *r = ig_onnx_ranked_input(l->node, R, 3)->type;
     l->hidden = ig_onnx_attr_between(l->node, "hidden_size", 0, 0, INT32_MAX);
-    if (!ig_onnx_has_failed(l->node) && l->hidden == 0 &&
-        !ig_dim_constant(l->e->module, r->dims[2], &l->hidden)) {
+    if (ig_onnx_has_failed(l->node) || l->hidden > 0) {
+        return;
+    }
+    if (!ig_dim_constant(l->e->module, r->dims[2], &l->hidden)) {
         ig_onnx_fail(l->node, IG_UNSUPPORTED,
                      "hidden_size is absent, and not known before it runs");
+    } else if (l->hidden > INT32_MAX) {
+        ig_onnx_fail(l->node, IG_INVALID,
+                     "hidden_size is absent, and %lld by R, expected at most %d",
+                     (long long)l->hidden, INT32_MAX);
     }
 }
 
