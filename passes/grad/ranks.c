@@ -10,6 +10,55 @@
 
 #include <string.h>
 
+/* Its value is the table. */
+void ig_grad_shard(ig_grad *g) {
+    ig_grad_give(g, 0, g->dy);
+}
+
+/* ---- weights of ids ---- */
+
+/* The numbers of the weights, counted from 1, are taken in their place; 0 is of ids
+ * that have none. */
+void ig_grad_bag_ids(ig_grad *g) {
+    ig_expr *e = g->e;
+    ig_value *operands[4], *dy = ig_grad_of_result(g, 2);
+    uint32_t last = g->op->operand_count - 1u;
+    const ig_type *type = ig_grad_x(g, last)->type;
+    ig_dim count = ig_type_count(e->module, type);
+    for (uint32_t i = 0; i < last; i++) {
+        operands[i] = ig_grad_x(g, i);
+    }
+    ig_value *numbers = ig_expr_iota(e, IG_DT_i64, count);
+    numbers = ig_expr_cast(e, ig_expr_with_integer(e, IG_OP_add, numbers, 1),
+                           IG_DT_f64);
+    operands[last] = ig_expr_reshape(e, numbers, type->rank, type->dims);
+    ig_op_spec spec = { .operands = operands,
+                        .operand_count = last + 1,
+                        .result_count = 3 };
+    ig_op *again = ig_build_bag_ids_op(e, &spec, ig_bag_ids_attrs_of(g->op));
+    ig_value *index = ig_expr_cast(e, ig_op_result(again, 2), IG_DT_i64);
+    index = ig_expr_with_integer(e, IG_OP_sub, index, 1);
+    const ig_type *line = ig_type_with_dims(e->module, type, 1, &count);
+    ig_value *is_live = ig_expr_with(e, IG_OP_ge, index, 0);
+    ig_value *d = ig_grad_add_rows(e, line, index, is_live, dy);
+    ig_grad_give(g, last, ig_expr_reshape(e, d, type->rank, type->dims));
+}
+
+/* Each goes back from where it went; an id that became -1 went nowhere: to a 0 behind
+ * all. */
+void ig_grad_deal(ig_grad *g) {
+    ig_expr *e = g->e;
+    ig_value *became = ig_op_result(g->op, 4), *dy = ig_grad_of_result(g, 5);
+    ig_dim none = ig_dim_of(0), one = ig_dim_of(1);
+    ig_value *end = ig_expr_dim(e, dy->type->dims[0], IG_DT_i64);
+    ig_value *is_live = ig_expr_with(e, IG_OP_ge, became, 0);
+    dy = ig_expr_pad(e, dy, &none, &one, IG_PAD_constant, 0);
+    became = ig_build_where(e, is_live, became, end);
+    ig_grad_give(g, 2, ig_expr_gather(e, dy, became, 0, IG_NEGATIVE_error));
+}
+
+/* ---- collectives ---- */
+
 /* All have the sum of all, so each one's part goes into all. */
 void ig_grad_all_reduce(ig_grad *g) {
     uint32_t count = g->op->operand_count;
@@ -66,11 +115,24 @@ static void end_way(ig_grad *g, const way_back *way, int64_t rank) {
     }
 }
 
+/* The gradient of what came of list i.  Lists on their way there go back on all ranks
+ * or on none: zeros where this one does not read what came. */
+static ig_value *gradient_of_list(const ig_grad *g, uint32_t i) {
+    ig_value *dy = ig_grad_of_result(g, 2 * i);
+    if (ig_list_stride(g->op) == 3) {
+        return dy;
+    }
+    bool is_wanted = ig_grad_wants(g, 2 * i);
+    return !is_wanted ? NULL
+           : dy       ? dy
+                      : ig_grad_zeros(g->e, ig_op_result(g->op, 2 * i)->type);
+}
+
 void ig_grad_all_to_all(ig_grad *g) {
     uint32_t stride = ig_list_stride(g->op);
     way_back way = begin_way(g);
     for (uint32_t i = 0; i < ig_list_count(g->op); i++) {
-        ig_value *dy = ig_grad_of_result(g, 2 * i);
+        ig_value *dy = gradient_of_list(g, i);
         if (dy) {
             send_back(&way, i, dy, ig_op_result(g->op, 2 * i + 1),
                       ig_grad_x(g, i * stride + 1));

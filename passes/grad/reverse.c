@@ -50,6 +50,12 @@ static bool is_of_others(const ig_op *op) {
            (op->code == IG_OP_all_to_all && ig_list_stride(op) == 3);
 }
 
+/* Lists that go there, of which some are active: on a rank that does not read what
+ * came, others wait for gradients all the same. */
+static bool is_for_others(const ig_reverse *r, const ig_op *op) {
+    return op->code == IG_OP_all_to_all && reads_active(r, op);
+}
+
 static bool takes_part(const ig_reverse *r, const ig_op *op) {
     return is_of_others(op) || reads_active(r, op);
 }
@@ -320,7 +326,8 @@ static void apply_rule(ig_expr *e, ig_reverse *r, ig_op *op) {
 static ig_status walk_back(ig_expr *e, ig_reverse *r) {
     for (ig_op *op = r->last, *previous; op && r->status == IG_OK; op = previous) {
         previous = op->prev; /* a rule may put an op in front of its own */
-        if (has_gradient(r, op) && takes_part(r, op)) {
+        bool is_met = has_gradient(r, op) || is_for_others(r, op);
+        if (is_met && takes_part(r, op)) {
             apply_rule(e, r, op);
         }
     }

@@ -65,6 +65,24 @@ static const composite composites[] = {
       "(%x: u8[B, 7, 1]) -> (u8[B, 2, 3]) {\n"
       "%0 = windows %x {kernel = [3], strides = [2], dilations = [2]} : u8[B, 2, 3]\n"
       "ret %0\n}" },
+    { IG_OP_matmul_panels,
+      "(%a: f32[B, 4], %b: f32[2, 4, 16]) -> (f32[B, 17]) {\n"
+      "%0 = matmul_panels %a, %b {columns = 17} : f32[B, 17]\nret %0\n}" },
+    { IG_OP_matmul_panels,
+      "(%a: f32[B, 4], %b: i8[2, 4, 16], %z: i8[2, 16]) -> (f32[B, 32]) {\n"
+      "%0 = matmul_panels %a, %b, %z {columns = 32} : f32[B, 32]\nret %0\n}" },
+    { IG_OP_matmul_panels,
+      "(%a: f16[B, 4], %b: f16[1, 4, 16]) -> (f32[B, 1]) {\n"
+      "%0 = matmul_panels %a, %b {columns = 1, wide} : f32[B, 1]\nret %0\n}" },
+    { IG_OP_conv_panels,
+      "(%x: f32[B, 5, 4, 4], %w: f32[2, 8, 16]) -> (f32[B, 2, 2, 6]) {\n"
+      "%0 = conv_panels %x, %w {kernel = [2, 2], columns = 3, group = 2, strides = [2, 1], dilations = [1, 2]} : f32[B, 2, 2, 6]\nret %0\n}" },
+    { IG_OP_conv_channels,
+      "(%x: f32[B, 5, 4, 3], %w: f32[2, 2, 3]) -> (f32[B, 3, 4, 3]) {\n"
+      "%0 = conv_channels %x, %w {strides = [2, 1], before = [1, 0], after = [0, 1]} : f32[B, 3, 4, 3]\nret %0\n}" },
+    { IG_OP_conv_channels,
+      "(%x: u8[B, 5, 3], %w: f32[2, 3], %z: u8[]) -> (f32[B, 6, 3]) {\n"
+      "%0 = conv_channels %x, %w, %z {before = [1], after = [1]} : f32[B, 6, 3]\nret %0\n}" },
     { IG_OP_resize,
       "(%x: f32[B, 2, 3, 4]) -> (f32[B, 2, 6, 5]) {\n"
       "%0 = resize %x {sizes = [B, 2, 6, 5], mode = linear, coordinates = align_corners} : f32[B, 2, 6, 5]\n"

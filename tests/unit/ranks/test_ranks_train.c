@@ -20,7 +20,8 @@ enum { IDS_MAX = TABLES * RANKS * BAGS * LONGEST, BAGS_MAX = RANKS * BAGS };
 static const int64_t rows_of[TABLES] = { 11, 3, 7 };
 
 /* %y is bags times numbers that are given, so that gradients are these numbers; the
- * loss of %z also goes through layers, of which every rank has all. */
+ * loss of %z also goes through layers, of which every rank has all, and @p, weights of
+ * the ids of one bag. */
 static const char text[] =
     "module @m {\n"
     "  symbol B {min = 0}\n"
@@ -29,10 +30,12 @@ static const char text[] =
     "  weight @t2 : f32[7, 4] = splat(0.125)\n"
     "  weight @w : f32[16, 3] = splat(0.0625)\n"
     "  weight @v : f32[3, 1] = splat(-1.5)\n"
+    "  weight @p : f32[3] = splat(0.75)\n"
     "  graph @main(%x: f32[B, 16], %i0: i64[N0], %o0: i64[B+1], %i1: i64[N1], %o1: "
     "i64[B+1], %i2: i64[N2], %o2: i64[B+1]) -> (f32[B, 16] \"y\", f32[B, 1] \"z\") {\n"
-    "    %a, %b, %c, %d = bag @t0, %i0, %o0, @t1, %i1, %o1, @t2, %i2, %o2, @t0, %i1, %o1 "
-    "{operands = [1, 1, 1, 1], pool = [sum, mean, sum, mean], last = [offset, offset, "
+    "    %p = gather @p, %i1 {axis = 0} : f32[N1]\n"
+    "    %a, %b, %c, %d = bag @t0, %i0, %o0, @t1, %i1, %o1, @t2, %i2, %o2, @t0, %i1, %o1, %p "
+    "{operands = [1, 1, 1, 5], pool = [sum, mean, sum, mean], last = [offset, offset, "
     "offset, offset], negative = error}\n"
     "    %all = concat %a, %b, %c, %d {axis = 1} : f32[B, 16]\n"
     "    %y = mul %all, %x : f32[B, 16]\n"
