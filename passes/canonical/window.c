@@ -1,5 +1,6 @@
 /* canonicalise: rules for windows and weights of convolutions and products.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "base/checked.h"
 #include "compose/window.h"
 #include "passes/canonical/canonicalise.h"
 
@@ -12,7 +13,11 @@ typedef struct taps {
     int64_t from, to, before, after;
 } taps;
 
-/* False where extents are not known, or all taps or none are needed. */
+static int64_t clamp_tap(int64_t tap, int64_t min, int64_t max) {
+    return tap < min ? min : tap > max ? max : tap;
+}
+
+/* False where extents are not known, or no tap is needed. */
 static bool find_taps(const ig_op *op, uint32_t axis, taps *out) {
     const ig_type *x = ig_op_operand(op, 0)->type, *w = ig_op_operand(op, 1)->type;
     int64_t extent, kernel, steps, before, after;
@@ -23,18 +28,17 @@ static bool find_taps(const ig_op *op, uint32_t axis, taps *out) {
         !ig_dim_known(ig_spatial_dim(op, IG_conv_after, axis), &after)) {
         return false;
     }
-    int64_t step = ig_spatial_int(op, IG_conv_dilations, axis);
-    int64_t last = (steps - 1) * ig_spatial_int(op, IG_conv_strides, axis);
-    *out = (taps){ 0, kernel, before, after };
-    while (out->from < kernel && out->from * step - before + last < 0) {
-        out->from++;
+    int64_t step = ig_spatial_int(op, IG_conv_dilations, axis), last, end;
+    if (steps <= 0 ||
+        !ig_mul_i64(steps - 1, ig_spatial_int(op, IG_conv_strides, axis), &last) ||
+        !ig_sub_i64(before, last, &last) || !ig_add_i64(extent, before, &end)) {
+        return false;
     }
-    while (out->to > out->from && (out->to - 1) * step - before >= extent) {
-        out->to--;
-    }
-    out->before -= out->from * step;
-    out->after -= (kernel - out->to) * step;
-    return out->to > out->from && out->before >= 0 && out->after >= 0 && steps > 0;
+    int64_t from = clamp_tap(ig_ceil_div(last, step), 0, kernel);
+    int64_t to = clamp_tap(ig_ceil_div(end, step), from, kernel);
+    *out = (taps){ from, to, before - from * step, 0 };
+    return to > from && ig_mul_i64(kernel - to, step, &end) &&
+           ig_sub_i64(after, end, &out->after) && out->before >= 0 && out->after >= 0;
 }
 
 /* A tap that sees zeros beyond the image at every place, as those of wide dilations
@@ -45,7 +49,7 @@ static ig_value *conv_without_lost_taps(ig_builder *b, ig_op *op) {
     ig_dim before[IG_TENSOR_RANK], after[IG_TENSOR_RANK];
     ig_conv_attrs attrs = ig_conv_attrs_of(op);
     bool is_less = false;
-    for (uint32_t d = 0; d < w->type->rank; d++) {
+    for (uint32_t d = 0; d < w->type->rank && !attrs.transposed; d++) {
         taps t;
         starts[d] = ig_dim_of(0);
         sizes[d] = w->type->dims[d];
@@ -61,7 +65,7 @@ static ig_value *conv_without_lost_taps(ig_builder *b, ig_op *op) {
         before[d - 2] = ig_dim_of(t.before);
         after[d - 2] = ig_dim_of(t.after);
     }
-    if (!is_less || attrs.transposed) {
+    if (!is_less) {
         return NULL;
     }
     attrs.before = (ig_dims){ before, w->type->rank - 2u };
@@ -100,6 +104,10 @@ static bool is_one_number(const ig_value *x) {
     if (expand) {
         const ig_type *inner = ig_op_operand(expand, 0)->type;
         return inner->rank == 0 || ig_dim_is(inner->dims[inner->rank - 1u], 1);
+    }
+    const ig_data *data = ig_constant_of(x);
+    if (data && data->is_splat) {
+        return true;
     }
     if (!ig_dim_known(x->type->dims[0], &count) || !ig_constant_entry(x, 0, &first)) {
         return false;
