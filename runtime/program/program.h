@@ -27,6 +27,7 @@ typedef struct ig_exec {
     bool is_late;                   /* something in it is known only when it runs */
     bool is_loose;                  /* params or cost depend on loose symbols */
     bool has_late;                  /* some step of the phase that it begins is late */
+    bool is_conditional;            /* in a branch, or in the body of a loop */
 } ig_exec;
 
 /* Bytes of constants: an entry, a file, or a copy in large pages. */

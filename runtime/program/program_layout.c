@@ -16,6 +16,7 @@ typedef struct layout {
     const ig_message *message;
     uint64_t slots, params;
     uint32_t rows, rows_end; /* the open rows step, or IG_NONE */
+    uint32_t flow_end;       /* of the outermost if or loop that is open */
 } layout;
 
 /* ---- late ---- */
@@ -136,6 +137,11 @@ static ig_status lay_out_step(layout *l, uint32_t index) {
         IG_TRY(find_function(l, step, exec));
     }
     assign_indices(l, index, exec);
+    exec->is_conditional = index < l->flow_end;
+    if (!exec->is_conditional &&
+        (step->kind == IG_STEP_if || step->kind == IG_STEP_loop)) {
+        l->flow_end = exec->end;
+    }
     exec->is_late = is_late_step(l->plan, step, exec);
     l->program->late_count += exec->is_late;
     exec->is_loose = exec->variant && is_loose_variant(l->plan, exec->variant);
@@ -238,7 +244,7 @@ static ig_status find_port_slots(ig_program *program, const ig_message *message)
 ig_status ig_program_lay_out(ig_program *program, const ig_program_options *options,
                              const ig_message *message) {
     const ig_plan *plan = &program->plan;
-    layout l = { program, options, plan, message, 0, 0, IG_NONE, 0 };
+    layout l = { program, options, plan, message, 0, 0, IG_NONE, 0, 0 };
     program->execs = calloc((size_t)plan->steps_count + 1, sizeof *program->execs);
     if (!program->execs) {
         return ig_message_set(message, IG_LIMIT, "out of memory");

@@ -48,7 +48,8 @@ typedef struct ig_shape {
     int64_t *output_dims;  /* IG_MAX_RANK per output */
     int64_t *output_bytes; /* -1: known when the run ends */
     int64_t arena_bytes, worker_bytes;
-    double pool_ns; /* of phases that are worth more than one thread, on one core */
+    double pool_ns;  /* of phases that are worth more than one thread, on one core */
+    bool is_partial; /* something in a branch or a loop has no size for these extents */
 } ig_shape;
 
 typedef struct ig_starter ig_starter;
@@ -120,6 +121,9 @@ ig_status ig_session_choose_shape(ig_session *session);
 /* Evaluates definitions over late symbols (`is_late`), or all the others, in order. */
 ig_status ig_session_define(ig_session *session, bool is_late);
 ig_status ig_session_check_guard(ig_session *session, uint32_t index);
+/* Bytes of a buffer whose size is not late, or the error that they are none. */
+ig_status ig_session_size_buffer(ig_session *session, uint32_t index,
+                                 int64_t *out_bytes);
 /* Extents and bytes of an output, into the current shape. */
 ig_status ig_session_size_output(ig_session *session, uint32_t index);
 
@@ -160,6 +164,8 @@ ig_status ig_session_rebind(ig_session *session);
 
 /* session_resolve.c: evaluates the record of step `number` into the current shape. */
 ig_status ig_session_resolve(ig_session *session, uint32_t index);
+/* Instead of that: a record of a step that does nothing. */
+void ig_session_clear_step(ig_session *session, uint32_t index);
 /* The same for params, tiles and cost of a launch or host step alone. */
 ig_status ig_session_resolve_params(ig_session *session, uint32_t index);
 /* Divides the tiles of the phase that begins at step `number` among the workers. */

@@ -127,6 +127,9 @@ static ig_status resolve_operand(ig_session *session, uint32_t index, uint32_t s
     const ig_plan_buffer *buffer = &session->plan->buffers[operand->buffer];
     if (ig_plan_expr_depends(session->plan, buffer->bytes, IG_DEPENDS_LATE)) {
         IG_TRY(reserve_late(session, index, operand->buffer));
+    } else if (shape->is_partial && buffer->space != IG_SPACE_INPUT) {
+        int64_t size;
+        IG_TRY(ig_session_size_buffer(session, operand->buffer, &size));
     }
     IG_TRY(evaluate_expr(session, index, operand->offset, 0, &offset));
     IG_TRY(evaluate_expr(session, index, operand->row_stride, 0, &stride));
@@ -248,7 +251,7 @@ ig_status ig_session_resolve_params(ig_session *session, uint32_t index) {
                          &launch->grid, &launch->cost);
 }
 
-static ig_status resolve_launch(ig_session *session, uint32_t index) {
+static void begin_launch(ig_session *session, uint32_t index) {
     const ig_exec *exec = &session->program->execs[index];
     const ig_plan_step *step = &session->plan->steps[index];
     ig_shape *shape = session->shape;
@@ -265,6 +268,10 @@ static ig_status resolve_launch(ig_session *session, uint32_t index) {
         .step = index,
         .threads = exec->variant->threads,
     };
+}
+
+static ig_status resolve_launch(ig_session *session, uint32_t index) {
+    begin_launch(session, index);
     return ig_session_resolve_params(session, index);
 }
 
@@ -298,6 +305,21 @@ ig_status ig_session_resolve(ig_session *session, uint32_t index) {
     }
     return session->program->execs[index].variant ? resolve_launch(session, index)
                                                   : IG_OK;
+}
+
+void ig_session_clear_step(ig_session *session, uint32_t index) {
+    const ig_exec *exec = &session->program->execs[index];
+    const ig_plan_step *step = &session->plan->steps[index];
+    ig_shape *shape = session->shape;
+    for (uint32_t i = 0; i < step->operands.count; i++) {
+        shape->slot_offsets[exec->slot + i] = shape->slot_strides[exec->slot + i] = 0;
+    }
+    if (step->kind == IG_STEP_rows) {
+        shape->phases[exec->launch].rows = 0;
+        shape->phases[exec->launch].block = 1;
+    } else if (exec->variant) {
+        begin_launch(session, index);
+    }
 }
 
 /* ---- dividing a phase among workers ---- */

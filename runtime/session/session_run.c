@@ -76,8 +76,9 @@ static inline ig_status read_operand(ig_session *session, uint32_t step, uint32_
     return ig_session_check_report(session);
 }
 
+/* What has no size for these extents is refused here, by the words of its planning. */
 static ig_status resolve_late(ig_session *session, uint32_t index) {
-    if (session->program->execs[index].is_late) {
+    if (session->program->execs[index].is_late || session->shape->is_partial) {
         IG_TRY(ig_session_resolve(session, index));
         ig_session_patch_step(session, index);
     }
@@ -106,7 +107,7 @@ static ig_status run_phase(ig_session *session, uint32_t first, uint32_t begin,
     const ig_exec *exec = &session->program->execs[first];
     assert(exec->launch < session->program->launch_count && "a phase was not counted");
     IG_TRY(poll_stop(session));
-    if (exec->has_late) {
+    if (exec->has_late || session->shape->is_partial) {
         for (uint32_t i = begin; i < end; i++) {
             IG_TRY(resolve_late(session, i));
         }

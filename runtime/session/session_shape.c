@@ -90,6 +90,29 @@ static ig_status set_block_rows(ig_session *session, uint32_t index) {
                : too_large(session, "a block of rows");
 }
 
+ig_status ig_session_size_buffer(ig_session *session, uint32_t index,
+                                 int64_t *out_bytes) {
+    const ig_plan_buffer *buffer = &session->plan->buffers[index];
+    if (buffer->space == IG_SPACE_WORKER) {
+        IG_TRY(set_block_rows(session, buffer->first));
+    }
+    bool has_size = ig_plan_evaluate(session->plan, buffer->bytes, session->symbols,
+                                     out_bytes) &&
+                    *out_bytes >= 0;
+    return has_size ? IG_OK : too_large_buffer(session, index);
+}
+
+/* What is refused where it stands is refused when it runs, which it may not do. */
+static ig_status put_off(ig_session *session, uint32_t step, ig_status status) {
+    if (status == IG_OK || step >= session->plan->steps_count ||
+        !session->program->execs[step].is_conditional) {
+        return status;
+    }
+    session->shape->is_partial = true;
+    session->error[0] = 0;
+    return IG_OK;
+}
+
 static ig_status size_buffer(ig_session *session, uint32_t index) {
     const ig_plan_buffer *buffer = &session->plan->buffers[index];
     ig_shape *shape = session->shape;
@@ -98,13 +121,10 @@ static ig_status size_buffer(ig_session *session, uint32_t index) {
         ig_plan_expr_depends(session->plan, buffer->bytes, IG_DEPENDS_LATE)) {
         return IG_OK; /* the binding's; the run's */
     }
-    if (buffer->space == IG_SPACE_WORKER) {
-        IG_TRY(set_block_rows(session, buffer->first));
-    }
     int64_t bytes;
-    if (!ig_plan_evaluate(session->plan, buffer->bytes, session->symbols, &bytes) ||
-        bytes < 0) {
-        return too_large_buffer(session, index);
+    ig_status status = ig_session_size_buffer(session, index, &bytes);
+    if (status != IG_OK) {
+        return put_off(session, buffer->first, status);
     }
     if (buffer->space == IG_SPACE_CONSTANT &&
         (uint64_t)bytes > session->plan->constants[buffer->index].bytes) {
@@ -279,13 +299,23 @@ static void split_phases(ig_session *session) {
     }
 }
 
+static ig_status resolve_step(ig_session *session, uint32_t index) {
+    ig_status status = ig_session_resolve(session, index);
+    if (status == IG_OK) {
+        return status;
+    }
+    ig_session_clear_step(session, index);
+    return put_off(session, index, status);
+}
+
 static ig_status plan_shape(ig_session *session) {
     const ig_plan *plan = session->plan;
+    session->shape->is_partial = false;
     IG_TRY(plan_memory(session));
     enter_shape(session);
     for (uint32_t i = 0; i < plan->steps_count; i++) {
         if (!session->program->execs[i].is_late) {
-            IG_TRY(ig_session_resolve(session, i));
+            IG_TRY(resolve_step(session, i));
         }
     }
     split_phases(session);
@@ -303,7 +333,7 @@ static ig_status resolve_loose(ig_session *session) {
     for (uint32_t i = 0; i < session->plan->steps_count; i++) {
         const ig_exec *exec = &session->program->execs[i];
         if (exec->is_loose && !exec->is_late) {
-            IG_TRY(ig_session_resolve_params(session, i));
+            IG_TRY(put_off(session, i, ig_session_resolve_params(session, i)));
         }
     }
     split_phases(session);

@@ -52,6 +52,56 @@ TEST(if_takes_one_branch) {
 }
 END_TEST
 
+/* y = cond ? x + x : x * 2 then + x by way of memory for n - 5 numbers.  A branch that
+ * has no size for some extents is refused where it is taken, and only there. */
+TEST(a_branch_of_no_size_may_be_left_out) {
+    rt_case *c = rt_begin();
+    uint32_t n = rt_symbol(c, "n", 2, 0);
+    uint32_t one = RT_EXPR(c, RT_INT(1)), four = RT_EXPR(c, RT_INT(4));
+    uint32_t extent = RT_EXPR(c, RT_SYM(n));
+    uint32_t bytes = RT_EXPR(c, RT_SYM(n), RT_INT(-5), RT_OP(ADD), RT_INT(4),
+                             RT_OP(MUL));
+    uint32_t cond = rt_input(c, "cond", IG_BOOL8, 1, &one);
+    uint32_t x = rt_input(c, "x", IG_F32, 1, &four);
+    rt_input(c, "by", IG_BOOL8, 1, &extent);
+    uint32_t y = rt_output(c, "y", IG_F32, 1, &four);
+    uint32_t t = rt_buffer(c, IG_SPACE_ARENA, bytes, 2, 3);
+    ig_plan_step branch = rt_step(c, IG_STEP_if, "choose");
+    branch.operands = RT_OPERANDS(c, RT_AT(cond));
+    branch.body_count = 1;
+    branch.else_count = 2;
+    rt_push(c, branch);
+    ig_plan_range params = RT_LIST(c, four, four, RT_EXPR(c, RT_INT(0x40000000)));
+    rt_launch(c, "add", RT_OPERANDS(c, RT_AT(y), RT_AT(x), RT_AT(x)), params, IG_NONE,
+              IG_NONE);
+    rt_launch(c, "scale", RT_OPERANDS(c, RT_AT(t), RT_AT(x)), params, IG_NONE, IG_NONE);
+    rt_launch(c, "add", RT_OPERANDS(c, RT_AT(y), RT_AT(t), RT_AT(x)), params, IG_NONE,
+              IG_NONE);
+    ig_program *program = rt_open(c, NULL);
+    ig_session *session = create(program, 1);
+    char flags[16] = { 0 };
+    float values[4] = { 1, 2, 3, 4 };
+    int64_t extents[] = { 9, 4, 4, 9, 0, 0, 9 };
+    for (int i = 0; i < 7; i++) {
+        char flag = (char)(i & 1);
+        ig_view in[] = { rt_view(&flag, IG_BOOL8, 1), rt_view(values, IG_F32, 4),
+                         rt_view(flags, IG_BOOL8, extents[i]) };
+        ig_view out = rt_room(NULL, 0);
+        ig_status status = ig_session_run(session, in, 3, &out, 1);
+        if (flag || extents[i] == 9) {
+            CHECK_OK(status);
+            CHECK(((float *)out.data)[3] == (flag ? 8 : 12));
+        } else {
+            CHECK(status == IG_INVALID);
+            CHECK_ERROR(session, "no size at all");
+        }
+    }
+    ig_session_destroy(session);
+    ig_program_close(program);
+    rt_end(c);
+}
+END_TEST
+
 /* ---- loops ---- */
 
 typedef enum loop_kind { BY_TRIPS, BY_CONDITION, BY_BOTH } loop_kind;
@@ -591,10 +641,11 @@ TEST(copies_stay_inside) {
 }
 END_TEST
 
-UNIT_SUITE(runtime_steps, if_takes_one_branch, loops_count_trips_or_ask_a_condition,
-           sizes_learnt_from_data, data_outside_of_a_symbols_range,
-           guards_where_they_stand, definitions_wait_for_all_of_their_values,
-           rows_run_block_by_block, what_blocks_share_lives_as_long_as_they,
+UNIT_SUITE(runtime_steps, if_takes_one_branch, a_branch_of_no_size_may_be_left_out,
+           loops_count_trips_or_ask_a_condition, sizes_learnt_from_data,
+           data_outside_of_a_symbols_range, guards_where_they_stand,
+           definitions_wait_for_all_of_their_values, rows_run_block_by_block,
+           what_blocks_share_lives_as_long_as_they,
            a_worker_s_buffer_ends_with_its_rows,
            index_errors_in_rows_count_from_the_start, host_cumsum,
            host_functions_stay_inside_of_what_is_left, host_scatter_elements,
