@@ -343,7 +343,7 @@ static ig_resize_elements know_elements(ig_expr *e, const axis_plan *plan) {
     if (plan->taps > 1) {
         known.weights = make_constant(e, IG_DT_f64, count, c.weights);
         known.weights = ig_expr_cast(e, known.weights,
-                                     plan->axis.is_wide ? IG_DT_f64 : IG_DT_f32);
+                                     ig_compose_resize_weights(&plan->axis));
     }
     if (plan->taps > 1 && c.has_gaps) {
         known.counts = make_constant(e, IG_DT_bool, count, c.counts);
@@ -520,11 +520,12 @@ static ig_value *resize_lines(ig_expr *e, const ig_op *op, ig_value *x, uint32_t
 }
 
 static bool is_growing(const axis_plan *plan) {
-    return !plan->is_open && plan->axis.out > plan->axis.in;
+    return !plan->is_open && !plan->axis.is_exact && plan->axis.out > plan->axis.in;
 }
 
 /* Axes that shrink go first, the last of all after the others; then those that grow,
- * the last of all before the others: as little as may be is turned. */
+ * the last of all before the others: as little as may be is turned.  Those of integers
+ * go in their order. */
 static ig_value *resize_axes(ig_expr *e, const ig_op *op, ig_value *x,
                              axis_plan *plans) {
     uint32_t rank = x ? x->type->rank : 0, wide = rank;

@@ -52,6 +52,11 @@ typedef struct ig_resize_elements {
     ig_value *outside; /* bool [out]: which show the value for that; NULL: none */
 } ig_resize_elements;
 
+/* The type of weights: f64 also where integers are weighed. */
+static inline ig_dtype ig_compose_resize_weights(const ig_resize_axis *axis) {
+    return axis->is_wide || axis->is_exact ? IG_DT_f64 : IG_DT_f32;
+}
+
 /* Keys' cubic kernel with parameter a, at distances in f64 (Keys 1981, "Cubic
  * convolution interpolation for digital image processing"). */
 ig_value *ig_compose_keys_kernel(ig_expr *e, ig_value *distance, double a);

@@ -292,7 +292,8 @@ static void weigh_elements(const run_axis *r, ig_value *position,
         ig_value *is_itself = ig_expr_with(e, IG_OP_eq, distance, 0);
         counts = join_conditions(e, counts, ig_build_or(e, is_changed, is_itself));
     }
-    c->weights = ig_expr_flatten(e, ig_expr_cast(e, weights, r->dtype));
+    weights = ig_expr_cast(e, weights, ig_compose_resize_weights(axis));
+    c->weights = ig_expr_flatten(e, weights);
     c->ids = ig_expr_flatten(e, clamp_elements(r, ids));
     c->counts = counts ? ig_expr_flatten(e, counts) : NULL;
 }

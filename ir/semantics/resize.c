@@ -29,6 +29,8 @@
 #include <math.h>
 
 ig_resize_axis ig_resize_axis_of(const ig_op *op) {
+    ig_dtype dtype = (ig_dtype)op->operands[0].value->type->dtype;
+    bool is_weighed = ig_attr_int(op, IG_resize_mode, 0) != IG_RESIZE_nearest;
     return (ig_resize_axis){
         .mode = (ig_resize_mode)ig_attr_int(op, IG_resize_mode, 0),
         .coordinates = (ig_coordinates)ig_attr_int(op, IG_resize_coordinates, 0),
@@ -36,8 +38,8 @@ ig_resize_axis ig_resize_axis_of(const ig_op *op) {
         .cubic_a = ig_attr_float(op, IG_resize_cubic_a, -0.75),
         .has_antialias = ig_attr_int(op, IG_resize_antialias, 0) != 0,
         .excludes_outside = ig_attr_int(op, IG_resize_exclude_outside, 0) != 0,
-        .is_wide = op->operands[0].value->type->dtype == IG_DT_f64 &&
-                   ig_attr_int(op, IG_resize_mode, 0) != IG_RESIZE_nearest,
+        .is_wide = dtype == IG_DT_f64 && is_weighed,
+        .is_exact = !ig_dtype_is_float(dtype) && is_weighed,
     };
 }
 

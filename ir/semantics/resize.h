@@ -15,7 +15,9 @@ typedef struct ig_resize_axis {
     ig_nearest nearest;
     double cubic_a;
     bool has_antialias, excludes_outside;
-    bool is_wide; /* places and weights in f64: of f64 elements that are weighed */
+    bool is_wide;  /* places and weights in f64: of f64 elements that are weighed */
+    bool is_exact; /* of integers: weights in f64, and axes in their order, so that all
+                    * who round the sum round the same one */
 } ig_resize_axis;
 
 /* The op's attributes; in, out, scale and region are the caller's. */
