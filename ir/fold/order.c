@@ -113,10 +113,10 @@ ig_status ig_fold_arg_reduce(ig_eval *eval, const ig_op *op, const ig_tensor *co
             dims[rank++] = d == axis ? 1 : x->dims[d];
         }
     }
-    if (x->dims[axis] == 0) {
+    IG_TRY(ig_eval_alloc(eval, op, IG_DT_i64, rank, dims, out));
+    if (x->dims[axis] == 0 && out->count > 0) {
         return FOLD_ERROR(eval, op, "arg_reduce: none of no elements is extreme");
     }
-    IG_TRY(ig_eval_alloc(eval, op, IG_DT_i64, rank, dims, out));
     ig_around around = out->count ? ig_around_axis(x, axis) : (ig_around){ 0 };
     for (int64_t line = 0; line < around.outer * around.inner; line++) {
         int64_t block = line / around.inner * around.extent * around.inner;

@@ -37,14 +37,18 @@ ig_status ig_infer_arg_reduce(ig_op *op, const ig_type **out_types) {
     const ig_type *x = ig_operand_type(op, 0);
     ig_dim dims[IG_TENSOR_RANK];
     bool keep = ig_attr_int(op, IG_arg_reduce_keep, 0) != 0;
-    if (ig_dim_is(x->dims[axis], 0)) {
-        return INFER_ERROR(op, "operand 0 is %s: none of no elements is extreme",
-                           ig_operand_text(op, 0));
-    }
+    bool has_results = true; /* in every call */
     for (uint32_t d = 0; d < x->rank; d++) {
+        int64_t min, max;
+        ig_dim_range(ig_op_module(op), x->dims[d], &min, &max);
+        has_results = has_results && (d == axis || min > 0);
         if (d != axis || keep) {
             dims[rank++] = d == axis ? ig_dim_of(1) : x->dims[d];
         }
+    }
+    if (ig_dim_is(x->dims[axis], 0) && has_results) {
+        return INFER_ERROR(op, "operand 0 is %s: none of no elements is extreme",
+                           ig_operand_text(op, 0));
     }
     out_types[0] = ig_type_tensor(ig_op_module(op), IG_DT_i64, rank, dims);
     return IG_OK;

@@ -169,5 +169,20 @@ case("value_that_was_the_condition", 17, "int64 n -> bool y",
      }>""",
      [np.array(0)], [np.array(1)], [np.array(4)])
 
+case("extremes_of_no_rows_without_elements", 17, "float[A, B] x -> int64[B] y",
+     "y = ArgMax<axis = 0, keepdims = 0>(x)", [count(3, 2)], [count(0, 0)], [count(1, 0)])
+
+case("integers_between_elements", 13, "int32[A, B, C] x -> int32[A, E, F] y",
+     """s = Constant<value = float[3] {1, 2, 3}>()
+     y = Resize<mode = "linear", coordinate_transformation_mode = "asymmetric">(x, "", s)""",
+     [np.array([[[-9, -8], [1, -9], [2000000011, -2000000033], [7, 1999999999]]], np.int32)],
+     by_hand=[np.array([[  # places in f32, their distances as weights
+         [-9, -9, -8, -8, -8, -8], [-4, -6, -7, -8, -8, -8], [1, -2, -6, -9, -9, -9],
+         [1000000006, 333333310, -333333385, -1000000021, -1000000021, -1000000021],
+         [2000000011, 666666623, -666666764, -2000000033, -2000000033, -2000000033],
+         [1000000009, 666666657, 333333305, -17, -17, -17],
+         [7, 666666691, 1333333375, 1999999999, 1999999999, 1999999999],
+         [7, 666666691, 1333333375, 1999999999, 1999999999, 1999999999]]], np.int32)])
+
 if __name__ == "__main__":
     CASES.write(*sys.argv[1:] or [HERE / "cases" / "mended.tar.xz"])

@@ -251,6 +251,26 @@ TEST(a_tensor_of_not_one_element_is_no_number) {
 }
 END_TEST
 
+/* Of no results, too: torch asks that the axis have elements. */
+TEST(no_elements_have_no_extreme) {
+    static const char *const uses[] = {
+        "a = torch.argmax(y, 0)",
+        "a = torch.argmin(y)",
+        "a = torch.amax(y, [0])",
+        "a = torch.amin(y, [1, 0])",
+        "a = torch.max(y)",
+        "a = torch.min(torch.zeros([0, 0]))",
+        "a, b = torch.max(y, 0)",
+        "a, b = torch.min(torch.zeros([0, 0]), 1)",
+        "a, b = torch.aminmax(y, dim=0)",
+    };
+    check_refused(uses, IG_COUNT_OF(uses),
+                  HEAD "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n"
+                       "    y = torch.zeros([0, 4])\n    %s\n    return x\n",
+                  "no largest or smallest of no elements");
+}
+END_TEST
+
 TEST(a_number_has_no_axis_to_work_along) {
     static const char *const uses[] = {
         "torch.glu(y, 0)",
@@ -732,9 +752,10 @@ UNIT_SUITE(torchscript_eval, classes_of_one_hot_are_checked,
            a_branch_writes_through_a_view, truth_values_of_the_run_are_joined,
            a_loop_carries_a_storage, a_branch_changes_what_containers_hold,
            what_cannot_be_is_refused_with_words,
-           a_tensor_of_not_one_element_is_no_number, a_number_has_no_axis_to_work_along,
-           ranks_that_do_not_fit_are_refused, too_many_axes_are_refused,
-           calls_have_the_values_that_torch_gives_them, a_dict_begins_empty,
+           a_tensor_of_not_one_element_is_no_number, no_elements_have_no_extreme,
+           a_number_has_no_axis_to_work_along, ranks_that_do_not_fit_are_refused,
+           too_many_axes_are_refused, calls_have_the_values_that_torch_gives_them,
+           a_dict_begins_empty,
 
            a_list_grows_with_an_open_extent,
            an_exception_that_data_decide_is_raised_by_the_run,

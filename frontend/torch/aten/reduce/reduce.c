@@ -150,17 +150,35 @@ ig_status ig_ts_op_all(ig_ts_call *call) {
 
 /* ---- extremes ---- */
 
+/* Torch refuses an axis without elements, also where there are no results. */
+static void guard_elements(ig_expr *e, const ig_value *x, const over *o) {
+    if (!x || x->type->rank == 0) {
+        return;
+    }
+    ig_dim count = o->axes ? ig_dim_of(1) : ig_type_count(e->module, x->type);
+    for (uint32_t i = 0; o->axes && i < o->count; i++) {
+        count = ig_dim_mul(e->module, count, x->type->dims[o->axes[i]]);
+    }
+    ig_expr_guard_less_equal(e, ig_dim_of(1), count,
+                             "there is no largest or smallest of no elements");
+}
+
+static ig_value *find_extreme(ig_expr *e, ig_reduce kind, ig_value *x, const over *o) {
+    guard_elements(e, x, o);
+    return reduce_axes(e, kind, x, o);
+}
+
 ig_status ig_ts_op_max_all(ig_ts_call *call) {
     over o = { 0 };
     ig_reduce kind = (ig_reduce)call->row->variant;
-    return ig_aten_give(call, reduce_axes(call->e, kind, ig_aten_tensor(call, 0), &o));
+    return ig_aten_give(call, find_extreme(call->e, kind, ig_aten_tensor(call, 0), &o));
 }
 
 ig_status ig_ts_op_amax(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
     over o = read_over(call, x, 1);
     return ig_aten_give(call,
-                        reduce_axes(call->e, (ig_reduce)call->row->variant, x, &o));
+                        find_extreme(call->e, (ig_reduce)call->row->variant, x, &o));
 }
 
 ig_status ig_ts_op_aminmax(ig_ts_call *call) {
@@ -173,8 +191,8 @@ ig_status ig_ts_op_aminmax(ig_ts_call *call) {
         o.count = 1;
     }
     o.keep = ig_aten_bool(call, 2);
-    return ig_aten_give2(call, reduce_axes(call->e, IG_REDUCE_min, x, &o),
-                         reduce_axes(call->e, IG_REDUCE_max, x, &o));
+    return ig_aten_give2(call, find_extreme(call->e, IG_REDUCE_min, x, &o),
+                         find_extreme(call->e, IG_REDUCE_max, x, &o));
 }
 
 static ig_value *arg_reduce(ig_expr *e, ig_reduce kind, ig_value *x, uint32_t axis,
@@ -184,6 +202,8 @@ static ig_value *arg_reduce(ig_expr *e, ig_reduce kind, ig_value *x, uint32_t ax
         .axis = axis,
         .keep = keep,
     };
+    int64_t along = axis;
+    guard_elements(e, x, &(over){ .axes = &along, .count = 1 });
     return ig_build_arg_reduce(e, x, attrs);
 }
 
