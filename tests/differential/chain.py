@@ -399,6 +399,30 @@ def meet_equals(step, values, made):
     return [made[0] ^ may_be_equal]
 
 
+def join_near(variants):
+    """The first variant with numbers made equal that rounding may have parted."""
+    first, *others = variants
+    wide = first.astype(np.float64).ravel()
+    with np.errstate(all="ignore"):
+        off = np.max([np.abs(o.astype(np.float64).ravel() - wide) for o in others], axis=0,
+                     initial=0)
+    order, joined = np.argsort(wide), first.copy().ravel()
+    for before, at in zip(order, order[1:]):
+        reach = FACTOR * (off[before] + off[at])
+        if 0 < wide[at] - wide[before] <= reach:
+            joined[at] = joined[before]
+    return joined.reshape(first.shape)
+
+
+def meet_alike(step, values, made):
+    """The result of Unique where rounding may have parted numbers that are the same."""
+    name = step.node.input[0] if step.node.op_type == "Unique" else ""
+    if not name or dtype_of(values[name][0]) not in FLOATS:
+        return made
+    joined = join_near(values[name])
+    return made if (joined == values[name][0]).all() else step.run({name: joined})
+
+
 def mark_overflow(array, number):
     """Variants that do not agree about what is not finite."""
     if isinstance(array, list) or dtype_of(array) not in FLOATS:
@@ -465,6 +489,7 @@ def variants_of(step, values, draw, units_in, units_out, flat=0.0):
             made = meet_order(step, first, results[0], made, units_in)
         if index == VARIANTS and not step.functions:
             made = meet_equals(step, values, meet_poles(step, values, made))
+            made = meet_alike(step, values, made)
         results.append(made)
     return [[result[i] for result in results] for i in range(len(step.makes))]
 

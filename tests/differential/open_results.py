@@ -125,6 +125,19 @@ def scattered_nan(node, inputs, outputs):
         has_nan(inputs[0]) or has_nan(inputs[2]))
 
 
+@row("RNN", "GRU", "LSTM", is_loose=True,
+     why="a gate's sum whose terms, all of one sign, leave the type: infinity or NaN, as the "
+     "terms' order decides, of which ONNX says nothing")
+def gate_leaves_range(node, inputs, outputs):
+    sizes = [np.where(np.isfinite(i), np.abs(i.astype(np.float64)), 0) for i in inputs[:3]]
+    states = inputs[5] if len(inputs) > 5 else None
+    state = 1 if states is None else max(1, np.abs(states.astype(np.float64)).max(initial=0))
+    with np.errstate(all="ignore"):
+        terms = np.einsum("abi,dgi->dgab", sizes[0], sizes[1]).max(initial=0)
+        terms = terms + state * sizes[2].sum(-1).max(initial=0)
+    return bool(terms > range_of(dtype_of(inputs[0]))[1])
+
+
 @row("RNN", "GRU", "LSTM",
      why="ONNX Runtime's sigmoid and tanh clamp their operand, which loses a NaN "
      "(core/mlas/lib/logistic.cpp; onnxruntime issue 22557 for what else it loses)")
@@ -137,6 +150,13 @@ def recurrent_nan(node, inputs, outputs):
      "which is the 'last output value of the hidden' then (Operators.md, RNN)")
 def state_of_no_steps(node, inputs, outputs):
     return inputs[0].shape[attribute(node, "layout", 0)] == 0
+
+
+@row("GridSample", why="a place that no integer holds: a conversion that C++ leaves undefined "
+     "(core/providers/cpu/tensor/grid_sample.cc); it is outside of the image")
+def place_beyond_integers(node, inputs, outputs):
+    extent = max(inputs[0].shape[2:], default=1)
+    return bool((np.abs(inputs[1].astype(np.float64)) * extent >= 2.0**62).any())
 
 
 @row("Clip", why="what is below the lowest or above the largest number without a bound: "
@@ -359,8 +379,9 @@ def same_of_small_kernel(node, inputs, outputs):
 
 def power_of(inputs):
     """The largest that Pow may give."""
-    if (inputs[0] == 0).any() and (inputs[1] < 0).any():
-        return np.inf
+    with np.errstate(all="ignore"):
+        if not np.isfinite(np.power(*(i.astype(np.float64) for i in inputs))).all():
+            return np.inf  # a 0 to a negative power, a root of a negative number
     base, exponent = (float(np.abs(i.astype(np.float64)).max(initial=1)) for i in inputs)
     return 2.0**min(1000.0, np.log2(base) * exponent)
 
@@ -465,7 +486,8 @@ def nested_sum_leaves_range(step, outputs):
 
 # ONNX's own evaluator is no judge of these: it has one form for all opsets (Softmax),
 # other axes (GlobalMaxPool squeezes them), floats for integers (Gemm), appends what a loop
-# scans along its first axis instead of a new one (op_loop.py), and ignores attributes
+# scans along its first axis instead of a new one (op_loop.py), inserts before the first
+# tensor of a sequence what goes behind its last (op_sequence_insert.py), and ignores attributes
 # (clip, direction and lengths of recurrent layers: op_rnn.py, op_lstm.py).
 NO_REFERENCE = {
     "Softmax", "LogSoftmax", "Hardmax", "Loop", "Scan", "RNN", "GRU", "LSTM", "Gemm",
@@ -473,7 +495,7 @@ NO_REFERENCE = {
     "LpPool", "LRN", "Conv", "ConvTranspose", "Resize", "Upsample", "GridSample",
     "BatchNormalization", "InstanceNormalization", "GroupNormalization", "Attention",
     "LpNormalization", "NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss", "TopK",
-    "Unique", "Shrink", "OneHot",
+    "Unique", "Shrink", "OneHot", "SequenceInsert",
 }
 
 
