@@ -2,13 +2,14 @@
 
 SPDX-License-Identifier: Apache-2.0
 
-    killed.py INGOT CASE FOLDER TIMES [RANKS DATA]
+    killed.py INGOT CASE FOLDER TIMES [RANKS DATA | store MODEL DATA]
 
 Trains 40 steps with a checkpoint after each.  The process is killed at TIMES moments, and each
 time goes on behind the last checkpoint, which is whole; at the end weights and states have the
 bits of a training that nobody ended.  A full disk and an interrupt are told, and leave the last
 checkpoint as it was.  With RANKS, that many train on batches of DATA, and all are killed at once;
-the rest is for one process.
+the rest is for one process.  With `store`, the table t of MODEL has a part of its rows in memory:
+rows that left memory behind the last checkpoint are put back.
 """
 import contextlib
 import os
@@ -20,13 +21,23 @@ import sys
 import time
 
 ingot, case, folder, times = sys.argv[1:4] + [int(sys.argv[4])]
-ranks = ["--ranks", sys.argv[5], "-j", "1"] if len(sys.argv) > 5 else []
+is_stored = sys.argv[5:6] == ["store"]
+ranks = ["--ranks", sys.argv[5], "-j", "1"] if len(sys.argv) > 5 and not is_stored else []
 data = sys.argv[6] if ranks else f"{case}/batch0.npz"
-STEPS = 12 if ranks else 40
+STEPS = 12 if ranks else 20 if is_stored else 40
 random.seed(36)
 
 
+def over_store(name, *more):
+    return [ingot, "train", sys.argv[6], "--loss", "bce_logits:y=label", "--data", sys.argv[7],
+            "--optimizer", "*=adam(lr=0.01)", "--store", f"t=lmdb://{folder}/{name}.mdb",
+            "--store-memory", "1", "--epochs", "9", *more]
+
+
 def command(name, *more):
+    if is_stored:
+        return over_store(name, "-q", "--steps", str(STEPS), "--checkpoint", f"{folder}/{name}",
+                          "--checkpoint-every", "3", "-o", f"{folder}/{name}.npz", *more)
     return [ingot, "train", f"{case}/model.pt", "--loss", "bce_logits:=label", "-q", "--data",
             data, *ranks, "--optimizer", "tables.*=rowwise_adagrad(lr=0.02,eps=0.0001)",
             "--optimizer", "*=adamw(lr=0.002,eps=0.00001)", "--steps", str(STEPS),
@@ -58,7 +69,7 @@ for trial in range(times):
     try:
         _, words = process.communicate(timeout=random.uniform(0, 1.1 * lasts / 4))
         assert process.returncode == 0, words
-        os.system(f"rm -r '{folder}/killed'")
+        os.system(f"rm -r '{folder}/killed' '{folder}'/killed.mdb*")
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
@@ -68,11 +79,16 @@ for trial in range(times):
             os.unlink(f"/dev/shm/ingot-{process.pid}")
 subprocess.run(command("killed", "--resume"), check=True)
 assert content(f"{folder}/whole.npz") == content(f"{folder}/killed.npz"), "other bits"
+if is_stored:
+    further = [subprocess.run(over_store(name, "--begin", f"{folder}/{name}.npz", "--json",
+                                         "--steps", str(STEPS + 10)), check=True, capture_output=True)
+               for name in ("whole", "killed")]
+    assert further[0].stdout == further[1].stdout, "rows of other bits"
 left = [n for n in os.listdir(f"{folder}/killed") if ".partial-" in n]
 assert not left, left
 assert checkpoints("killed")[-1] == f"step-{STEPS:012}", checkpoints("killed")
 print(f"{killed} of {times} were killed")
-if ranks:
+if ranks or is_stored:
     sys.exit()
 
 # No room: files of at most 100 KB.

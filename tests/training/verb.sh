@@ -327,8 +327,39 @@ PY
     holds "the same in memory" wide
     cp "$folder/log" "$folder/all.json"
     holds "has the same losses" cmp "$folder/all.json" "$folder/part.json"
-    holds "what holds whole tables is refused" says 2 "leave out --checkpoint" \
-        train --store "tables.*=$store" --checkpoint "$folder/x"
+    mkdir "$folder/rows"
+    holds "a training over a store that is killed $times times comes to the same bits" \
+        python tests/training/killed.py "$ingot" "$case" "$folder/rows" $times store "$folder/wide.ig" \
+        "$folder/wide"
+    mkdir "$folder/bad"
+    cp "$folder"/wide/[0-4].npz "$folder/bad"
+    python - "$folder/bad/3.npz" <<'PY'
+import sys, numpy
+arrays = dict(numpy.load(sys.argv[1]))
+arrays["ids"][17] = 40000
+numpy.savez(sys.argv[1], **arrays)
+PY
+    over() {
+        wide --store "t=lmdb://$folder/$1.mdb" --store-memory 1 --checkpoint "$folder/$1" -o "$folder/$1.npz" \
+            "${@:2}"
+    }
+    holds "an id out of range is named" says 3 \
+        "step 4: table 't': position 17 of its ids: 40000 is out of range: it has rows 0 to 39999" \
+        over faulty --data "$folder/bad" --checkpoint-every 2
+    cp "$folder/wide/3.npz" "$folder/bad"
+    holds "a training that began is not begun again" says 1 "--resume continues" over faulty --data "$folder/bad"
+    holds "where it goes on with a right one" over faulty --data "$folder/bad" --resume
+    holds "and in one go" over right --data "$folder/bad"
+    holds "weights have the same bits" cmp "$folder/faulty.npz" "$folder/right.npz"
+    for name in faulty right; do
+        holds "trained on" over $name --data "$folder/bad" --resume --epochs 4
+        cp "$folder/log" "$folder/$name.json"
+    done
+    holds "rows have the same bits, too" cmp "$folder/faulty.json" "$folder/right.json"
+    rm "$folder/right"/rows-*
+    holds "rows of another step are told" says 1 "rows of another step" over right --data "$folder/bad" --resume
+    holds "what holds whole tables is refused" says 2 "leave out --ranks" \
+        train --store "tables.*=$store" --ranks 2
     holds "a table that no optimizer trains" says 1 "is trained by no optimizer" \
         "$ingot" train "$folder/wide.ig" --loss bce_logits:y=label --optimizer 'w=sgd' \
         --data "$folder/wide" --store 't=memory://'

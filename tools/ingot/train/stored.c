@@ -225,10 +225,29 @@ static bool open_rows(stored_rows *s, stored_table *table, uint32_t states,
     return true;
 }
 
+/* Of the states that step changes. */
+static void log_table(stored_rows *s, size_t index, uint32_t states,
+                      const size_t *bytes) {
+    const stored_table *table = &s->tables[index];
+    journal_table *to = &s->log.tables[index];
+    *to = (journal_table){ .name = table->of->name,
+                           .store = table->store,
+                           .rows = table->of->rows,
+                           .state_count = states,
+                           .written = need(malloc((size_t)table->of->rows / 8 + 1)) };
+    for (uint32_t k = 0; k < states; k++) {
+        to->state_bytes[k] = bytes[k];
+        to->states[k] = ig_dynamic_data(table->rows, k);
+    }
+}
+
 static bool place_rows(void *user, const ig_program *step, message *why) {
     stored_rows *s = user;
     size_t count = s->stored->table_count;
     s->places = need(calloc(STORED_STATES * count, sizeof *s->places));
+    s->log = (journal){ .folder = s->given->checkpoints,
+                        .tables = need(calloc(count, sizeof(journal_table))),
+                        .table_count = count };
     for (size_t i = 0; i < count; i++) {
         size_t bytes[STORED_STATES];
         uint32_t states = list_states(&s->tables[i], step, bytes);
@@ -236,6 +255,7 @@ static bool place_rows(void *user, const ig_program *step, message *why) {
             !open_rows(s, &s->tables[i], states, bytes, why)) {
             return false;
         }
+        log_table(s, i, states, bytes);
     }
     s->keeper.places = s->places;
     s->keeper.place_count = s->place_count;
@@ -264,6 +284,7 @@ bool stored_open(stored_rows *s, const settings *given, ig_context *context,
 
 void stored_close(stored_rows *s) {
     size_t count = s->tables ? s->stored->table_count : 0;
+    journal_close(&s->log);
     for (size_t i = 0; i < count; i++) {
         stored_table *table = &s->tables[i];
         ig_dynamic_destroy(table->rows);
@@ -305,13 +326,16 @@ static size_t count_of(const ig_view *ids) {
     return count;
 }
 
+static int64_t id_at(const ig_view *ids, size_t i) {
+    return ids->dtype == IG_I32 ? ((const int32_t *)ids->data)[i]
+                                : ((const int64_t *)ids->data)[i];
+}
+
 static int64_t row_at(const stored_rows *s, size_t lookup, size_t i) {
     const ig_stored_lookup *how = &s->stored->lookups[lookup];
-    const ig_view *ids = &s->ids[lookup];
-    int64_t id = ids->dtype == IG_I32 ? ((const int32_t *)ids->data)[i]
-                                      : ((const int64_t *)ids->data)[i];
     return ig_lookahead_row((int)how->negative, (int)how->range, how->padding,
-                            s->stored->tables[how->table].rows, id);
+                            s->stored->tables[how->table].rows,
+                            id_at(&s->ids[lookup], i));
 }
 
 /* Of the batch at hand. */
@@ -341,28 +365,37 @@ static void add_id(stored_table *table, int64_t row) {
     table->ids[table->id_count++] = row;
 }
 
-static bool list_ids(stored_rows *s, size_t lookup) {
+static bool list_ids(stored_rows *s, trainer *t, size_t lookup) {
     stored_table *table = &s->tables[s->stored->lookups[lookup].table];
     for (size_t i = 0, count = count_of(&s->ids[lookup]); i < count; i++) {
         int64_t row = row_at(s, lookup, i);
         if (row >= 0) {
             add_id(table, row);
         } else if (row <= IG_ROW_BELOW) {
-            complain(0, "an id is out of range: table '%s' has %lld rows",
-                     table->of->name, (long long)table->of->rows);
+            complain(0,
+                     "step %lld: table '%s': position %zu of its ids: %lld is out of "
+                     "range: it has rows 0 to %lld",
+                     (long long)t->step + 1, table->of->name, i,
+                     (long long)id_at(&s->ids[lookup], i),
+                     (long long)table->of->rows - 1);
+            t->status = IG_INVALID; /* as a step's that finds it itself */
             return false;
         }
     }
     return true;
 }
 
-static bool fetch_table(stored_rows *s, stored_table *table) {
+static bool fetch_table(stored_rows *s, size_t index) {
     message why = { "" };
     ig_store_call how = call_telling(&why);
+    stored_table *table = &s->tables[index];
     if (table->id_count > 0 &&
         ig_dynamic_fetch(table->rows, &how, s->time, table->ids, table->id_count,
                          table->found) != IG_OK) {
         complain(0, "table '%s': %s", table->of->name, why.text);
+        return false;
+    }
+    if (!journal_add(&s->log, index, table->ids, table->found, table->id_count)) {
         return false;
     }
     table->id_count = 0; /* counts those that have got their position */
@@ -412,11 +445,12 @@ bool stored_fetch(stored_rows *s, trainer *t) {
         s->tables[i].id_count = 0;
     }
     for (size_t i = 0; i < s->stored->lookup_count && is_good; i++) {
-        is_good = list_ids(s, i);
+        is_good = list_ids(s, t, i);
     }
     for (size_t i = 0; i < s->stored->table_count && is_good; i++) {
-        is_good = fetch_table(s, &s->tables[i]);
+        is_good = fetch_table(s, i);
     }
+    is_good = is_good && journal_sync(&s->log);
     for (size_t i = 0; i < s->stored->lookup_count && is_good; i++) {
         place_lookup(s, t, i);
     }
@@ -429,7 +463,9 @@ void stored_release(stored_rows *s) {
     }
 }
 
-bool stored_save(stored_rows *s) {
+/* ---- between checkpoints ---- */
+
+static bool save_rows(stored_rows *s) {
     message why = { "" };
     ig_store_call how = call_telling(&why);
     for (size_t i = 0; s->stored && i < s->stored->table_count; i++) {
@@ -439,4 +475,31 @@ bool stored_save(stored_rows *s) {
         }
     }
     return true;
+}
+
+bool stored_has_begun(const stored_rows *s, int64_t step) {
+    return s->log.folder && journal_exists(&s->log, step);
+}
+
+bool stored_resume(stored_rows *s, int64_t step) {
+    bool is_good = !s->log.folder ||
+                   (journal_undo(&s->log, step) && journal_begin(&s->log, step));
+    stored_settle(s);
+    return is_good;
+}
+
+bool stored_save(stored_rows *s, int64_t step) {
+    return save_rows(s) && (!s->log.folder || journal_begin(&s->log, step));
+}
+
+void stored_settle(const stored_rows *s) {
+    if (s->log.folder) {
+        journal_settle(&s->log);
+    }
+}
+
+bool stored_end(stored_rows *s) {
+    bool is_good = save_rows(s);
+    journal_close(&s->log);
+    return is_good;
 }

@@ -5,18 +5,16 @@
  *
  * A table's rows that are in memory, and those of its states, are an ig_dynamic's, and
  * a step changes them there.  An id that the store lacks begins with the row of the
- * model, and states at 0.  stored_save writes the changed rows.
+ * model, and states at 0.  stored_end writes the changed rows.
  */
 #ifndef IG_TOOLS_INGOT_TRAIN_STORED_H
 #define IG_TOOLS_INGOT_TRAIN_STORED_H
 
 #include "tools/ingot/model/trainer.h"
+#include "tools/ingot/train/journal.h"
 
 #include <ingot/dynamic.h>
 #include <ingot/stored.h>
-
-/* A weight and two states of an optimizer. */
-enum { STORED_STATES = 3 };
 
 typedef struct stored_table {
     const ig_stored_table *of;
@@ -47,6 +45,7 @@ typedef struct stored_rows {
     text_list optimizers;  /* by the names that the step has */
     char **texts;          /* of these */
     uint32_t time;         /* of the last batch */
+    journal log;           /* of --checkpoint */
     trainer_values keeper; /* for trainer_open */
 } stored_rows;
 
@@ -61,7 +60,18 @@ void stored_close(stored_rows *s);
 bool stored_fetch(stored_rows *s, trainer *t);
 /* The batch is done with its rows. */
 void stored_release(stored_rows *s);
-/* Writes the rows that steps have changed.  False after a message. */
-bool stored_save(stored_rows *s);
+/* Behind the checkpoint of step `step`, or at the begin: the store gets the rows that
+ * it had there.  False after a message. */
+bool stored_resume(stored_rows *s, int64_t step);
+/* Has a training begun here that came to no checkpoint? */
+bool stored_has_begun(const stored_rows *s, int64_t step);
+/* Before a checkpoint: writes the rows that steps have changed.  False after a
+ * message. */
+bool stored_save(stored_rows *s, int64_t step);
+/* Behind it. */
+void stored_settle(const stored_rows *s);
+/* After the last step: writes all rows; later batches only read.  False after a
+ * message. */
+bool stored_end(stored_rows *s);
 
 #endif

@@ -177,7 +177,12 @@ static void tell_step(const run *r) {
 
 static bool save_checkpoint(run *r) {
     r->saved = r->t.step;
-    return checkpoint_save(&r->t, r->context, r->given->checkpoints, r->about);
+    bool is_good = stored_save(&r->stored, r->t.step) &&
+                   checkpoint_save(&r->t, r->context, r->given->checkpoints, r->about);
+    if (is_good) {
+        stored_settle(&r->stored);
+    }
+    return is_good;
 }
 
 static bool step_once(run *r, const schedule *s) {
@@ -363,7 +368,7 @@ static bool write_result(run *r) {
     if (r->given->checkpoints && r->saved != r->t.step && !save_checkpoint(r)) {
         return false;
     }
-    return stored_save(&r->stored) && (!r->given->output || write_trained(r));
+    return stored_end(&r->stored) && (!r->given->output || write_trained(r));
 }
 
 static const ig_argument *find_array(const ig_arguments *file, const char *name) {
@@ -413,22 +418,34 @@ static bool begin(run *r) {
     return is_good;
 }
 
+static bool is_resumable(const run *r, const char *last) {
+    bool has_begun = last || stored_has_begun(&r->stored, r->t.step);
+    if (has_begun && !r->given->resume) {
+        complain(0, "%s: there are %s in it; --resume continues after the last",
+                 r->given->checkpoints,
+                 last ? "checkpoints" : "rows of a training that did not end");
+        return false;
+    }
+    return true;
+}
+
 /* Batches up to the checkpoint are passed over, so that the next one follows. */
 static bool resume(run *r) {
     char *last = checkpoint_last(r->given->checkpoints);
-    bool is_good = true;
-    if (last && !r->given->resume) {
-        complain(0,
-                 "%s: there are checkpoints in it; --resume continues after the last",
-                 r->given->checkpoints);
-        is_good = false;
-    } else if (last) {
+    bool is_good = is_resumable(r, last);
+    if (last && is_good) {
         int64_t ranks, world = r->given->world ? r->given->world : 1;
         is_good = checkpoint_load(&r->t, r->context, last, r->about, &ranks);
         ranks = r->given->has_own_data ? world : ranks;
         r->saved = r->t.step;
         r->skipped = (r->t.step * ranks + world - 1) / world;
+        if (is_good && r->given->stores.count &&
+            !stored_has_begun(&r->stored, r->t.step)) {
+            complain(0, "%s: the stores have rows of another step than it", last);
+            is_good = false;
+        }
     }
+    is_good = is_good && stored_resume(&r->stored, r->t.step);
     free(last);
     return is_good;
 }
@@ -624,19 +641,18 @@ static bool open_run(run *r) {
            feed_open(&r->data, r->context, &r->t, r->given->data, r->given->batch_size);
 }
 
-/* Checkpoints, ranks and other forms hold whole tables. */
+/* Ranks and other forms hold whole tables. */
 static int check_stores(const settings *given) {
     const char *out = given->output ? given->output : "";
     if (!given->stores.count) {
         return 0;
     }
-    if (given->checkpoints || given->ranks || given->plan ||
-        is_interpret(given->target) || !given->data ||
+    if (given->ranks || given->plan || is_interpret(given->target) || !given->data ||
         is_artifact(given->arguments.items[0]) || text_ends(out, ".ig")) {
         return complain(
             EXIT_USAGE,
-            "--store trains a model on --data by compiled steps: leave out "
-            "--checkpoint, --ranks and --plan, and write to .npz or .ingot");
+            "--store trains a model on --data by compiled steps: leave out --ranks "
+            "and --plan, and write to .npz or .ingot");
     }
     return ahead_check(given);
 }
