@@ -98,7 +98,9 @@ static const char arithmetic[] =
     "    if (y == T(0) || (y == T(-1) && T(-1) < T(0))) return T(0);\n"
     "    T rest = T(x % y);\n"
     "    return rest != 0 && (rest < 0) != (y < 0) ? T(rest + y) : rest;\n"
-    "}\n"
+    "}\n";
+
+static const char reals[] =
     "__device__ inline float ig_sqrt(float x) { return __fsqrt_rn(x); }\n"
     "__device__ inline double ig_sqrt(double x) { return __dsqrt_rn(x); }\n"
     "__device__ inline float ig_floor(float x) { return floorf(x); }\n"
@@ -114,6 +116,17 @@ static const char arithmetic[] =
     "}\n"
     "__device__ inline double ig_muladd(double x, double y, double z) {\n"
     "    return __fma_rn(x, y, z);\n"
+    "}\n"
+    "/* In two steps, as 2^n itself may be out of range. */\n"
+    "__device__ inline float ig_mul_exp2(float x, float y) {\n"
+    "    ig_u32 n = ig_bits<ig_u32>(y), half = n >> 1 << 23;\n"
+    "    float rest = ig_bits<float>((n << 23) - half + 0x3f800000u);\n"
+    "    return x * ig_bits<float>(half + 0x3f800000u) * rest;\n"
+    "}\n"
+    "__device__ inline double ig_mul_exp2(double x, double y) {\n"
+    "    unsigned long long n = ig_bits<unsigned long long>(y), half = n >> 1 << 52;\n"
+    "    double rest = ig_bits<double>((n << 52) - half + 0x3ff0000000000000ull);\n"
+    "    return x * ig_bits<double>(half + 0x3ff0000000000000ull) * rest;\n"
     "}\n"
     "__device__ inline float ig_div_round(float x, float y) {\n"
     "    float q = rintf(x / y);\n"
@@ -365,7 +378,7 @@ static const narrow narrows[] = {
 };
 
 void ig_cuda_emit_preamble(ig_writer *out) {
-    ig_put(out, "%s%s%s", basics, arithmetic, float8);
+    ig_put(out, "%s%s%s%s", basics, arithmetic, reals, float8);
     for (size_t i = 0; i < IG_COUNT_OF(narrows); i++) {
         const narrow *n = &narrows[i];
         if (ig_dtypes[n->dtype].bits == 8 && n->mantissa > 0) {

@@ -94,6 +94,11 @@ static inline double float_muladd(double x, double y, double z, bool is_single) 
     return is_single ? (double)fmaf((float)x, (float)y, (float)z) : fma(x, y, z);
 }
 
+static inline double float_mul_exp2(double x, double y, bool is_single) {
+    double n = y - (is_single ? 0x1.8p23 : 0x1.8p52);
+    return fabs(n) < 4096 ? ldexp(x, (int)n) : (double)NAN;
+}
+
 static inline double float_div_round(double x, double y, bool is_single) {
     double max = 1 << 22, q = rint(is_single ? (double)((float)x / (float)y) : x / y);
     return q > max ? max : q < -max ? -max : q;

@@ -4,12 +4,12 @@
  *     exp(x) = 2^n exp(r),  n = round(x / ln 2),  r = x - n ln 2 in [-0.35, 0.35]
  *
  * n ln 2 is subtracted in two parts, of which the first is exact.  exp(r) is a minimax
- * polynomial, 1 + (r + r^2 p(r)), whose last addition makes nearly all of the error.
- * n is read from the low bits of x / ln 2 + 1.5 * 2^23, and 2^n is multiplied in two
- * halves, so that overflow and subnormal results round once, like any product.
+ * polynomial, 1 + r (1 + r p(r)), whose last two additions make nearly all of the
+ * error.  n stands in the low bits of x / ln 2 + 1.5 * 2^23, from which mul_exp2 takes
+ * it.
  *
- * tanh and sigmoid divide by 1 + exp: stable, since that exp is of a negative number
- * or its error is divided away.  Coefficients are minimax (Remez) on their intervals.
+ * tanh divides by 1 + exp: stable, since its error is divided away.  Coefficients are
+ * minimax (Remez) on their intervals.
  */
 #include "passes/lower/math/math.h"
 
@@ -90,15 +90,32 @@ ig_value *ig_math_is(ig_builder *b, ig_opcode compare, ig_value *x, double const
 
 /* ---- exp ---- */
 
-/* (exp(r) - 1 - r) / r^2 for |r| <= ln 2 / 2; to 3e-9 and 4e-18. */
-static const double exp_f32[] = { 0.5000000095, 0.1666651873, 0.04166620543,
-                                  0.008368902749, 0.001395051491 };
+/* exp(r) for |r| <= ln 2 / 2: 1 + r + r^2 p(r), p to 3e-9 and 4e-18. */
+enum { LINEAR = 2 }; /* coefficients before those of p */
+static const double exp_f32[] = {
+    1, 1, 0.5000000095, 0.1666651873, 0.04166620543, 0.008368902749, 0.001395051491,
+};
 static const double exp_f64[] = {
-    0.500000000000001276,    0.166666666666666992,    0.0416666666665151966,
-    0.00833333333330714772,  0.00138888889470802993,  0.000198412699175024697,
-    2.48014898700458622e-05, 2.75572161962334367e-06, 2.76313078267314291e-07,
+    1,
+    1,
+    0.500000000000001276,
+    0.166666666666666992,
+    0.0416666666665151966,
+    0.00833333333330714772,
+    0.00138888889470802993,
+    0.000198412699175024697,
+    2.48014898700458622e-05,
+    2.75572161962334367e-06,
+    2.76313078267314291e-07,
     2.51178941435659983e-08,
 };
+
+/* exp(r) from its coefficient `first` on. */
+static ig_value *exp_poly(ig_builder *b, ig_value *r, uint32_t first) {
+    return r->type->dtype == IG_DT_f64
+               ? ig_math_poly(b, r, exp_f64 + first, IG_COUNT_OF(exp_f64) - first)
+               : ig_math_poly(b, r, exp_f32 + first, IG_COUNT_OF(exp_f32) - first);
+}
 
 ig_value *ig_math_power_of_two(ig_builder *b, ig_value *n) {
     assert(!ig_dtype_is_float((ig_dtype)n->type->dtype) && "an exponent is an integer");
@@ -109,46 +126,53 @@ ig_value *ig_math_power_of_two(ig_builder *b, ig_value *n) {
 }
 
 /* Held where the result is 0 or infinity already, so that n stays small. */
-static ig_value *clamp_exponent(ig_builder *b, ig_value *x) {
-    bool is_double = x->type->dtype == IG_DT_f64;
-    ig_value *held = ig_math_with(b, IG_OP_min, x, is_double ? 710 : 89);
-    return ig_math_with(b, IG_OP_max, held, is_double ? -746 : -104);
+static ig_value *hold_above(ig_builder *b, ig_value *x) {
+    return ig_math_with(b, IG_OP_max, x, x->type->dtype == IG_DT_f64 ? -746 : -104);
 }
 
-/* exp(held + low) = 2^n (q + 1): q, and n as an integer. */
-static ig_value *split_exp(ig_builder *b, ig_value *x, ig_value *held, ig_value *low,
-                           ig_value **out_n) {
+static ig_value *hold_exponent(ig_builder *b, ig_value *x) {
+    bool is_double = x->type->dtype == IG_DT_f64;
+    return hold_above(b, ig_math_with(b, IG_OP_min, x, is_double ? 710 : 89));
+}
+
+/* x = n ln 2 + r: r, and n as mul_exp2 takes it. */
+typedef struct exp_parts {
+    ig_value *n, *r;
+} exp_parts;
+
+static exp_parts split_exp(ig_builder *b, ig_value *x) {
     const ig_math_real *real = ig_math_real_of(x);
-    bool is_double = real->real == IG_DT_f64;
     ig_value *round = ig_math_const(b, x, real->round);
-    ig_value *shifted = k_muladd(b, held, ig_math_const(b, x, 1.4426950408889634),
-                                 round);
-    ig_value *n = k_sub(b, shifted, round);
-    ig_value *r = k_muladd(b, n, ig_math_const(b, x, -real->ln2_high), held);
-    r = k_muladd(b, n, ig_math_const(b, x, -real->ln2_low), r);
-    if (low) {
-        ig_value *is_held = k_compare(b, IG_OP_ne, held, x);
-        r = k_add(b, r, k_where(b, is_held, ig_math_const(b, x, 0), low));
-    }
-    ig_value *p = is_double ? ig_math_poly(b, r, exp_f64, IG_COUNT_OF(exp_f64))
-                            : ig_math_poly(b, r, exp_f32, IG_COUNT_OF(exp_f32));
-    *out_n = k_sub(b, ig_math_bits(b, shifted), ig_math_bits(b, round));
-    return k_muladd(b, k_mul(b, r, r), p, r);
+    exp_parts parts = {
+        .n = k_muladd(b, x, ig_math_const(b, x, 1.4426950408889634), round),
+    };
+    ig_value *n = k_sub(b, parts.n, round);
+    parts.r = k_muladd(b, n, ig_math_const(b, x, -real->ln2_high), x);
+    parts.r = k_muladd(b, n, ig_math_const(b, x, -real->ln2_low), parts.r);
+    return parts;
+}
+
+static ig_value *exp_of_parts(ig_builder *b, exp_parts parts) {
+    return k_binary(b, IG_OP_mul_exp2, exp_poly(b, parts.r, 0), parts.n);
 }
 
 ig_value *ig_math_exp_sum(ig_builder *b, ig_value *x, ig_value *low) {
-    assert((!low || low->type == x->type) && "two parts of one sum");
-    ig_value *whole, *q = split_exp(b, x, clamp_exponent(b, x), low, &whole);
-    ig_value *y = ig_math_with(b, IG_OP_add, q, 1);
-    ig_value *half = ig_math_with(b, IG_OP_shr, whole, 1);
-    ig_value *rest = k_sub(b, whole, half);
-    return k_mul(b, k_mul(b, y, ig_math_power_of_two(b, half)),
-                 ig_math_power_of_two(b, rest));
+    assert(low->type == x->type && "two parts of one sum");
+    ig_value *held = hold_exponent(b, x);
+    exp_parts parts = split_exp(b, held);
+    ig_value *is_held = k_compare(b, IG_OP_ne, held, x);
+    low = k_where(b, is_held, ig_math_const(b, x, 0), low);
+    parts.r = k_add(b, parts.r, low);
+    return exp_of_parts(b, parts);
 }
 
 /* f32: 1.1 ulp; f64: 1.1. */
 ig_value *ig_math_exp(ig_builder *b, ig_value *x) {
-    return ig_math_exp_sum(b, x, NULL);
+    return exp_of_parts(b, split_exp(b, hold_exponent(b, x)));
+}
+
+ig_value *ig_math_decay(ig_builder *b, ig_value *x) {
+    return exp_of_parts(b, split_exp(b, hold_above(b, x)));
 }
 
 /* ---- relatives ---- */
@@ -156,28 +180,35 @@ ig_value *ig_math_exp(ig_builder *b, ig_value *x) {
 /* t / (t + 2) for t = exp(2 |x|) - 1 = 2^n q + (2^n - 1), where nothing cancels.  f32:
  * 2.2 ulp; f64: 2.4. */
 ig_value *ig_math_tanh(ig_builder *b, ig_value *x) {
-    bool is_double = x->type->dtype == IG_DT_f64;
-    ig_value *size = ig_math_abs(b, x), *twice = k_add(b, size, size), *n;
-    twice = ig_math_with(b, IG_OP_min, twice,
-                         is_double ? 40 : 20); /* 1 from there on */
-    ig_value *q = split_exp(b, x, twice, NULL, &n);
-    ig_value *power = ig_math_power_of_two(b, n);
+    const ig_math_real *real = ig_math_real_of(x);
+    ig_value *size = ig_math_abs(b, x), *twice = k_add(b, size, size);
+    double last = real->real == IG_DT_f64 ? 40 : 20; /* 1 from there on */
+    exp_parts parts = split_exp(b, ig_math_with(b, IG_OP_min, twice, last));
+    ig_value *q = k_muladd(b, k_mul(b, parts.r, parts.r), exp_poly(b, parts.r, LINEAR),
+                           parts.r);
+    ig_value *n = ig_math_with(b, IG_OP_shl, ig_math_bits(b, parts.n), real->mantissa);
+    ig_value *one = ig_math_bits(b, ig_math_const(b, x, 1));
+    ig_value *power = ig_math_from_bits(b, k_add(b, n, one));
     ig_value *t = k_muladd(b, power, q, ig_math_with(b, IG_OP_sub, power, 1));
     ig_value *y = k_binary(b, IG_OP_div, t, ig_math_with(b, IG_OP_add, t, 2));
     return ig_math_with_sign(b, y, x);
 }
 
-/* With z = exp(-|x|): 1 / (1 + z), and for negative x z / (1 + z).  f32: 2.0 ulp. */
+/* 2^n / (2^n + exp(-r)), for x = n ln 2 + r; 1 is added last, or it would be rounded
+ * twice.  f32: 2.0 ulp. */
 ig_value *ig_math_sigmoid(ig_builder *b, ig_value *x) {
-    ig_value *z = ig_math_exp(b, ig_math_neg(b, ig_math_abs(b, x)));
-    ig_value *one = ig_math_const(b, x, 1);
-    ig_value *top = k_where(b, ig_math_is(b, IG_OP_ge, x, 0), one, z);
-    return k_binary(b, IG_OP_div, top, k_add(b, z, one));
+    double last = x->type->dtype == IG_DT_f64 ? 40 : 20; /* 1 from there on */
+    ig_value *held = hold_above(b, ig_math_with(b, IG_OP_min, x, last));
+    exp_parts parts = split_exp(b, held);
+    ig_value *power = k_binary(b, IG_OP_mul_exp2, ig_math_const(b, x, 1), parts.n);
+    ig_value *r = ig_math_neg(b, parts.r);
+    ig_value *rest = k_muladd(b, r, exp_poly(b, r, LINEAR - 1), power);
+    return k_binary(b, IG_OP_div, power, ig_math_with(b, IG_OP_add, rest, 1));
 }
 
 /* log(1 + exp(x)) = max(x, 0) + log1p(exp(-|x|)).  f32: 2.0 ulp. */
 ig_value *ig_math_softplus(ig_builder *b, ig_value *x) {
-    ig_value *z = ig_math_exp(b, ig_math_neg(b, ig_math_abs(b, x)));
+    ig_value *z = ig_math_decay(b, ig_math_neg(b, ig_math_abs(b, x)));
     return k_add(b, ig_math_with(b, IG_OP_max, x, 0), ig_math_log1p(b, z));
 }
 

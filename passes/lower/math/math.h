@@ -61,7 +61,9 @@ typedef struct ig_math_parts {
 ig_math_parts ig_math_split(ig_builder *b, ig_value *x);
 /* `value` for positive finite x; -inf for 0, NaN below, x for infinity and NaN. */
 ig_value *ig_math_log_ends(ig_builder *b, ig_value *x, ig_value *value);
-/* exp(x + low) for a `low` below half a place of x (NULL: 0). */
+/* exp(x) for an x that is at most 0 or NaN. */
+ig_value *ig_math_decay(ig_builder *b, ig_value *x);
+/* exp(x + low) for a `low` below half a place of x. */
 ig_value *ig_math_exp_sum(ig_builder *b, ig_value *x, ig_value *low);
 /* `x` op a constant in every lane. */
 ig_value *ig_math_with(ig_builder *b, ig_opcode code, ig_value *x, double constant);

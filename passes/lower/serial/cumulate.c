@@ -30,7 +30,7 @@ typedef struct cumulation {
 static ig_value *log_add_exp(ig_builder *b, ig_value *x, ig_value *y) {
     ig_value *max = k_max(b, x, y), *size = ig_math_abs(b, max);
     ig_value *gap = ig_math_neg(b, ig_math_abs(b, k_sub(b, x, y)));
-    ig_value *sum = k_add(b, max, ig_math_log1p(b, ig_math_exp(b, gap)));
+    ig_value *sum = k_add(b, max, ig_math_log1p(b, ig_math_decay(b, gap)));
     ig_value *is_finite = ig_math_is(b, IG_OP_lt, size, (double)INFINITY);
     return k_where(b, is_finite, sum, max);
 }

@@ -93,7 +93,7 @@ static ig_value *step_max(const line *l, ig_builder *b, ig_value *i, ig_value *t
 
 static ig_value *shifted_exp(const line *l, ig_builder *b, ig_value *i,
                              ig_value *count) {
-    return ig_lower_math(b, IG_OP_exp, k_sub(b, load_x(l, b, i, count), l->max));
+    return ig_math_decay(b, k_sub(b, load_x(l, b, i, count), l->max));
 }
 
 static ig_value *step_sum(const line *l, ig_builder *b, ig_value *i, ig_value *total,

@@ -578,6 +578,7 @@ module @kernel {
     dot4_block %25, %24, %q, %24, %37, %6, %n, %m {panels = 4, adds}
     %38 = mma %12, %12, %12, %12, %12, %12, %11 : f32<4>
     %39 = swap %12 {bit = 4} : f32
+    %40 = mul_exp2 %12, %39 : f32
     ret
   }
 }
@@ -644,6 +645,7 @@ module @kernel {
     dot4_block %25, %24, %q, %24, %37, %6, %n, %m {panels = 4, adds}
     %38 = mma %12, %12, %12, %12, %12, %12, %11 : f32<4>
     %39 = swap %12 {bit = 4} : f32
+    %40 = mul_exp2 %12, %39 : f32
     ret
   }
 }

@@ -283,7 +283,7 @@ static void check_ops(const char *level) {
     for (uint32_t code = 0; code < IG_OP_COUNT; code++) {
         bool is_kernel = ig_ops[code].stages & IG_STAGE_KERNEL;
         if (!is_kernel || !ig_scalar_is_row((ig_opcode)code) ||
-            !ig_cpu_rows[code].emit || code == IG_OP_cast) {
+            !ig_cpu_rows[code].emit || code == IG_OP_cast || code == IG_OP_mul_exp2) {
             continue;
         }
         cpu_case c;
@@ -309,6 +309,60 @@ TEST(ops_equal_the_interpreter_on_v4) {
 
 TEST(ops_equal_the_interpreter_on_v4_vnni) {
     check_ops("v4-vnni");
+}
+
+/* ---- mul_exp2, on what it is defined for ---- */
+
+/* All exponents and more, from where every result is 0 to where every one is infinite:
+ * numbers of both signs, ones that round to even, NaN with any bits. */
+static void fill_mul_exp2(ig_tensor *x, ig_tensor *y) {
+    bool is_single = x->dtype == IG_DT_f32;
+    double round = is_single ? 0x1.8p23 : 0x1.8p52;
+    int64_t low = is_single ? -150 : -1076, high = is_single ? 128 : 1024;
+    uint64_t state = 3;
+    for (int64_t i = 0; i < COUNT; i++) {
+        uint64_t bits = next_random(&state);
+        double size = ldexp(1 + (double)(bits >> 12) * 0x1p-52, (int)(bits % 5) - 2);
+        size = i % 3 == 0 ? 1 + (double)(bits % 4) * 0.25 : size;
+        ig_tensor_set_f64(x, i, i % 2 ? -size : size);
+        int64_t n = low + (int64_t)(next_random(&state) % (uint64_t)(high - low + 1));
+        n = i % 8 == 1 ? low + i / 8 % 26 : i % 8 == 2 ? high - i / 8 % 4 : n;
+        ig_tensor_set_f64(y, i, round + (double)n);
+        if (i % 64 == 63 && is_single) {
+            ((uint32_t *)x->data)[i] = 0x7fc00000u | (uint32_t)(bits & 0x803fffffu);
+            ((uint32_t *)y->data)[i] = ((uint32_t *)x->data)[i];
+        }
+    }
+}
+
+static void check_mul_exp2(const char *level) {
+    static const ig_dtype reals[] = { IG_DT_f32, IG_DT_f64 };
+    cpu_case c;
+    cpu_case_open(&c, level);
+    for (size_t i = 0; i < IG_COUNT_OF(reals); i++) {
+        ig_dtype dtype = reals[i];
+        subject s = {
+            .code = IG_OP_mul_exp2, .arity = 2, .in = { dtype, dtype }, .out = dtype
+        };
+        ig_tensor in[2] = { make_tensor(&c, dtype), make_tensor(&c, dtype) };
+        ig_tensor got = make_tensor(&c, dtype), want = make_tensor(&c, dtype);
+        fill_mul_exp2(&in[0], &in[1]);
+        expect(&s, in, &want);
+        void *buffers[] = { in[0].data, in[1].data, got.data };
+        int64_t params[] = { COUNT };
+        for (uint32_t lanes = 1; lanes <= 32; lanes *= 2) {
+            cpu_case_run(&c, build_kernel(&c, &s, lanes), buffers, params, 1);
+            compare(&s, level, lanes, in, &got, &want);
+        }
+    }
+    cpu_case_close(&c);
+}
+
+TEST(mul_exp2_rounds_once_at_every_level) {
+    static const char *const levels[] = { "v2", "v3", "v4" };
+    for (size_t i = 0; i < IG_COUNT_OF(levels); i++) {
+        check_mul_exp2(levels[i]);
+    }
 }
 
 /* ---- casts: every pair ---- */
@@ -384,5 +438,5 @@ TEST(integers_divided_by_zero_give_zero_and_do_not_trap) {
 UNIT_SUITE(cpu_scalar, ops_equal_the_interpreter_on_v2, ops_equal_the_interpreter_on_v3,
            ops_equal_the_interpreter_on_v4, ops_equal_the_interpreter_on_v4_vnni,
            casts_equal_the_interpreter_on_v2, casts_equal_the_interpreter_on_v3,
-           casts_equal_the_interpreter_on_v4,
+           casts_equal_the_interpreter_on_v4, mul_exp2_rounds_once_at_every_level,
            integers_divided_by_zero_give_zero_and_do_not_trap)
