@@ -53,7 +53,8 @@ static const bool expands[IG_OP_COUNT] = {
     [IG_OP_sin] = true,     [IG_OP_cos] = true,      [IG_OP_tanh] = true,
     [IG_OP_erf] = true,     [IG_OP_pow] = true,      [IG_OP_mod] = true,
     [IG_OP_sigmoid] = true, [IG_OP_softplus] = true, [IG_OP_gcd] = true,
-    [IG_OP_lcm] = true,     [IG_OP_gelu] = true,
+    [IG_OP_lcm] = true,     [IG_OP_gelu] = true,     [IG_OP_expm1] = true,
+    [IG_OP_exp2] = true,
 };
 
 bool ig_lower_is_heavy(const ig_block *body) {

@@ -13,6 +13,8 @@
 #include "passes/lower/kernel/kernel.h"
 
 ig_value *ig_math_exp(ig_builder *b, ig_value *x);
+ig_value *ig_math_expm1(ig_builder *b, ig_value *x);
+ig_value *ig_math_exp2(ig_builder *b, ig_value *x);
 ig_value *ig_math_log(ig_builder *b, ig_value *x);
 ig_value *ig_math_log1p(ig_builder *b, ig_value *x);
 ig_value *ig_math_sin(ig_builder *b, ig_value *x);
@@ -52,7 +54,7 @@ ig_value *ig_math_abs(ig_builder *b, ig_value *x);
 ig_value *ig_math_poly(ig_builder *b, ig_value *x, const double *c, uint32_t count);
 /* 2^n for the low bits `n` of an integer lane. */
 ig_value *ig_math_power_of_two(ig_builder *b, ig_value *n);
-/* The magnitude of `x` (not negative) with the sign of `sign`. */
+/* `x`, which is not negative or has that sign, with the sign of `sign`. */
 ig_value *ig_math_with_sign(ig_builder *b, ig_value *x, ig_value *sign);
 /* x as 2^exponent (1 + f), 1 + f in [0.71, 1.42), for positive finite x. */
 typedef struct ig_math_parts {

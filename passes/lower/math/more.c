@@ -4,7 +4,7 @@
  *
  *     atan     |x| is taken to t <= tan(pi / 8) by (x - 1) / (x + 1) or -1 / x; odd
  *              polynomial; asin, acos and atan2 are atan of a quotient
- *     expm1    2^n (q + 1) - 1 as 2^n q + (2^n - 1); sinh, cosh by it and exp
+ *     sinh, cosh   by expm1 and exp
  *     asinh, acosh, atanh   log1p of an expression that is small where x is
  *
  * Bounds: f32 below 0.6 ulp; f64 below 4 (erfc 5; lgamma and digamma: 1e-14 about
@@ -29,52 +29,6 @@ static ig_value *divide_by(ig_builder *b, ig_value *x, ig_value *y) {
 }
 
 /* ---- exponentials ---- */
-
-static ig_value *near_expm1(ig_builder *b, ig_value *x) {
-    ig_value *held = with_number(b, IG_OP_max, with_number(b, IG_OP_min, x, 40), -40);
-    ig_value *half = with_number(b, IG_OP_mul, held, 0.5);
-    /* expm1(x) = 2 s (s + c) for s, c the hyperbolic sine and cosine of x / 2; near 0
-     * the sine is its series. */
-    static const double terms[] = {
-        1.0 / 6,          1.0 / 120,         1.0 / 5040,          1.0 / 362880,
-        1.0 / 39916800.0, 1.0 / 6227020800., 1.0 / 1307674368000.
-    };
-    ig_value *z = k_mul(b, half, half);
-    ig_value *p = ig_math_poly(b, z, terms, IG_COUNT_OF(terms));
-    ig_value *sine = k_muladd(b, k_mul(b, z, half), p, half);
-    ig_value *cosine = k_unary(b, IG_OP_sqrt,
-                               k_muladd(b, sine, sine, constant_like(b, x, 1)));
-    ig_value *near = k_mul(b, with_number(b, IG_OP_mul, sine, 2),
-                           k_add(b, sine, cosine));
-    ig_value *far = with_number(b, IG_OP_sub, ig_math_exp(b, held), 1);
-    ig_value *is_near = ig_math_is(b, IG_OP_lt, ig_math_abs(b, x), 1);
-    return k_where(b, is_near, near, far);
-}
-
-ig_value *ig_math_expm1(ig_builder *b, ig_value *x) {
-    ig_value *is_large = ig_math_is(b, IG_OP_gt, x, 40);
-    ig_value *value = k_where(b, is_large, ig_math_exp(b, x), near_expm1(b, x));
-    return k_where(b, ig_math_is(b, IG_OP_eq, x, 0), x, value);
-}
-
-/* 2^n exp((x - n) ln 2) */
-static ig_value *exp2_of(ig_builder *b, ig_value *x) {
-    ig_value *held = with_number(b, IG_OP_max, with_number(b, IG_OP_min, x, 1025),
-                                 -1080);
-    ig_value *n = k_unary(b, IG_OP_round, held);
-    ig_value *rest = with_number(b, IG_OP_mul, k_sub(b, held, n),
-                                 0.693147180559945309417);
-    ig_value *whole = k_cast(b, n, IG_DT_i64), *one = k_cast(b, n, IG_DT_i64);
-    ig_value *half = with_number(b, IG_OP_shr, whole, 1);
-    ig_value *y = ig_math_exp(b, rest);
-    for (int i = 0; i < 2; i++) {
-        one = i ? k_sub(b, whole, half) : half;
-        ig_value *bits = with_number(b, IG_OP_shl, with_number(b, IG_OP_add, one, 1023),
-                                     52);
-        y = k_mul(b, y, ig_math_from_bits(b, bits));
-    }
-    return y;
-}
 
 static ig_value *sinh_of(ig_builder *b, ig_value *x) {
     ig_value *size = ig_math_abs(b, x), *e = ig_math_expm1(b, size);
@@ -247,8 +201,6 @@ static const one_fn of_one[IG_OP_COUNT] = {
     [IG_OP_asinh] = asinh_of,
     [IG_OP_acosh] = acosh_of,
     [IG_OP_atanh] = atanh_of,
-    [IG_OP_expm1] = ig_math_expm1,
-    [IG_OP_exp2] = exp2_of,
     [IG_OP_log2] = log2_of,
     [IG_OP_log10] = log10_of,
     [IG_OP_erfc] = ig_math_erfc,

@@ -16,7 +16,6 @@ ig_value *ig_math_in_double(ig_builder *b, ig_opcode code, ig_value *const *x);
 ig_value *ig_math_mod(ig_builder *b, ig_value *x, ig_value *y, bool truncates);
 
 /* Of f64 alone: */
-ig_value *ig_math_expm1(ig_builder *b, ig_value *x);
 ig_value *ig_math_erfc(ig_builder *b, ig_value *x);
 ig_value *ig_math_erfinv(ig_builder *b, ig_value *x);
 ig_value *ig_math_lgamma(ig_builder *b, ig_value *x);
