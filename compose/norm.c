@@ -41,6 +41,9 @@ bool ig_decompose_softmax(ig_expr *e, const ig_op *op, ig_value **out_results) {
 /* x * factor + shift, both [C]. */
 static ig_value *scale_channels(ig_expr *e, ig_value *x, ig_value *factor,
                                 ig_value *shift) {
+    if (!x) {
+        return NULL;
+    }
     uint32_t rank = x->type->rank - 1;
     factor = ig_expr_along(e, factor, 0, rank);
     shift = ig_expr_along(e, shift, 0, rank);
@@ -91,7 +94,7 @@ bool ig_decompose_group_norm(ig_expr *e, const ig_op *op, ig_value **out_results
  * How many there are: 0 or 2. */
 static uint32_t read_factors(ig_expr *e, ig_value *x, const ig_norm *norm, ig_dims dims,
                              ig_value **out_factors) {
-    if (!norm->scale && !norm->bias) {
+    if (!x || (!norm->scale && !norm->bias)) {
         return 0;
     }
     ig_dtype dtype = (ig_dtype)x->type->dtype;

@@ -247,6 +247,7 @@ static void fill_body(cell *k, const ig_block *body) {
     ig_make_yield(e->builder, yields, is_lstm ? 4 : 3);
 }
 
+/* NULL: an error came before. */
 static ig_op *make_loop(ig_expr *e, cell *k) {
     uint32_t states = k->kind == IG_CELL_lstm ? 2 : 1;
     ig_value *operands[4] = { ig_expr_dim(e, k->time, IG_DT_i64) };
@@ -254,7 +255,10 @@ static ig_op *make_loop(ig_expr *e, cell *k) {
     operands[1] = ig_expr_number(e, IG_DT_bool, 1);
     for (uint32_t i = 0; i < states; i++) {
         operands[2 + i] = widen_operand(e, k, 1 + i);
-        types[i] = operands[2 + i]->type;
+        types[i] = operands[2 + i] ? operands[2 + i]->type : NULL;
+    }
+    if (e->status != IG_OK) {
+        return NULL;
     }
     ig_dim dims[3] = { k->time, k->batch, types[0]->dims[1] };
     types[states] = ig_type_tensor(e->module, k->wide, 3, dims);
@@ -279,11 +283,15 @@ static ig_op *make_loop(ig_expr *e, cell *k) {
     return op;
 }
 
-/* Reads the operands; the product with x is of all steps. */
+/* Reads the operands; the product with x is of all steps.  After an error some are
+ * absent. */
 static void read_operands(ig_expr *e, cell *k) {
     uint32_t weights = k->kind == IG_CELL_lstm ? 3 : 2, next = weights + 4;
     int64_t given = ig_attr_int(k->op, IG_rnn_given, 0);
     ig_value *x = widen_operand(e, k, 0), *w = widen_operand(e, k, weights);
+    if (!w) {
+        return;
+    }
     ig_dim wide[3] = { k->time, k->batch, w->type->dims[0] };
     k->wide = (ig_dtype)x->type->dtype;
     k->r = widen_operand(e, k, weights + 1);
@@ -302,7 +310,7 @@ static void read_operands(ig_expr *e, cell *k) {
     }
 }
 
-static void expand_row(ig_expr *e, const ig_op *op,
+static bool expand_row(ig_expr *e, const ig_op *op,
                        const ig_rnn_activation *activations, ig_value **out_results) {
     const ig_type *x = op->operands[0].value->type;
     cell k = { .op = op,
@@ -315,6 +323,9 @@ static void expand_row(ig_expr *e, const ig_op *op,
     k.hidden = op->results[is_lstm ? 2 : 1].type->dims[1];
     read_operands(e, &k);
     ig_op *loop = make_loop(e, &k);
+    if (!loop) {
+        return false;
+    }
     ig_value *y = &loop->results[is_lstm ? 2 : 1];
     if (ig_attr_int(op, IG_rnn_reverse, 0)) {
         y = ig_expr_flip(e, y, 0); /* steps were stacked as they were taken */
@@ -324,11 +335,11 @@ static void expand_row(ig_expr *e, const ig_op *op,
         out_results[i] = ig_expr_cast(e, results[i],
                                       (ig_dtype)op->results[i].type->dtype);
     }
+    return true;
 }
 
 bool ig_decompose_rnn(ig_expr *e, const ig_op *op, ig_value **out_results) {
-    expand_row(e, op, NULL, out_results);
-    return true;
+    return expand_row(e, op, NULL, out_results);
 }
 
 void ig_compose_rnn(ig_expr *e, const ig_rnn *layer,
@@ -338,7 +349,7 @@ void ig_compose_rnn(ig_expr *e, const ig_rnn *layer,
         out_results[i] = op && i < op->result_count ? ig_op_result(op, i) : NULL;
     }
     if (op && layer->activations) {
-        expand_row(e, op, layer->activations, out_results);
+        (void)expand_row(e, op, layer->activations, out_results);
         ig_op_erase(op);
     }
 }

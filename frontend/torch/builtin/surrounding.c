@@ -36,9 +36,7 @@ ig_status ig_ts_op_assert_tensor(ig_ts_call *call) {
     IG_TRY(ig_ts_tensor_arg(call, 0, &claim));
     claim = ig_expr_cast(call->e, claim, IG_DT_bool);
     claim = ig_expr_reshape(call->e, claim, 0, NULL); /* torch takes one element too */
-    if (claim) {
-        ig_ts_guard_truth(call->eval, claim, true, broken_claim(call));
-    }
+    ig_ts_guard_truth(call->eval, claim, true, broken_claim(call));
     return call->e->status;
 }
 

@@ -66,7 +66,7 @@ ig_value *ig_ts_make_zeros(ig_builder *builder, const ig_type *type,
 void ig_ts_move_ops(ig_block *from, ig_block *to, ig_op *before);
 
 /* The run fails with `text` (NULL: that the model raises) unless `condition` is
- * `wanted` (raise.c). */
+ * `wanted` (raise.c).  Nothing for NULL: an error came before. */
 void ig_ts_guard_truth(ig_ts_eval *eval, ig_value *condition, bool wanted,
                        const char *text);
 

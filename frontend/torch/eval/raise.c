@@ -76,6 +76,9 @@ static ig_dim bind_truth(ig_ts_eval *eval, ig_value *condition, bool wanted) {
 void ig_ts_guard_truth(ig_ts_eval *eval, ig_value *condition, bool wanted,
                        const char *text) {
     claim c;
+    if (!condition) {
+        return;
+    }
     if (!claim_of(eval->module, condition, wanted, &c)) {
         c = (claim){ bind_truth(eval, condition, wanted), ig_dim_of(1), true };
     }

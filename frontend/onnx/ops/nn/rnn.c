@@ -231,7 +231,9 @@ static bool read_layer(layer *l) {
         ig_onnx_guard_extents(node, X, l->is_batch_first ? 0 : 1, LENGTHS, 0);
     }
     l->form.x = l->is_batch_first ? ig_expr_swap(l->e, l->form.x, 0, 1) : l->form.x;
-    guard_shapes(l);
+    if (l->form.x) {
+        guard_shapes(l);
+    }
     return !ig_onnx_has_failed(node);
 }
 
