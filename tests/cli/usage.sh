@@ -31,6 +31,11 @@ check "the version is told" 0 "ingot 0." "$ingot" --version
 for text in --help --man; do
     check "$text says what a model is" 0 ".pt2 (torch.export)" "$ingot" $text
 done
+for verb in compile run verify dump inspect compare quantize train bench profile shard serve worker; do
+    holds "the help of $verb names .pt2" sh -c "'$ingot' $verb --help | grep -qw pt2"
+done
+check "reduce takes ONNX alone" 0 "MODEL.onnx" "$ingot" reduce --help
+holds "and so its help names no other" sh -c "! '$ingot' reduce --help | grep -qw pt2"
 for verb in compile run verify dump inspect opt bench profile store shard strip cache info; do
     check "$verb has help" 0 "usage: ingot $verb" "$ingot" "$verb" --help
     holds "the manual has $verb" sh -c "'$ingot' --man | grep -q 'ingot $verb'"

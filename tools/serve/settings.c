@@ -123,7 +123,8 @@ static const char worker_usage[] =
     "usage: ingot worker [FOLDER|MODEL…] [options]\n\n"
     "Runs and times models that clients elsewhere send, on the backends of this machine:\n"
     "Ingot, and what the user's Python has.  Clients are ingot.profile, ingot profile\n"
-    "--remote and octoml-profile.  It serves models, too, as ingot serve does.\n\noptions:\n";
+    "--remote and octoml-profile.  It serves models (.ingot, .onnx, .pt, .pt2), too, as\n"
+    "ingot serve does.\n\noptions:\n";
 
 static bool is_of_worker(int which) {
     return which >= OPTION_HOST && which <= OPTION_JOB;

@@ -282,6 +282,12 @@ static void print_wrapped(FILE *to, const char *text, int indent, int column) {
     fputc('\n', to);
 }
 
+/* Of a verb that takes models of every format, not only MODEL.onnx. */
+static bool takes_models(const verb *which) {
+    const char *at = strstr(which->arguments, "MODEL");
+    return at && at[strlen("MODEL")] != '.';
+}
+
 void options_print_help(const verb *which, FILE *to) {
     enum { HELP_COLUMN = 27 };
     fprintf(to, "usage: ingot %s %s\n\n", which->name, which->arguments);
@@ -302,6 +308,9 @@ void options_print_help(const verb *which, FILE *to) {
     if (which->details) {
         fputc('\n', to);
         print_wrapped(to, which->details, 0, 0);
+    }
+    if (takes_models(which)) {
+        fputs("\nMODEL: a .onnx, .pt, .pt2 or .ig file (ingot --help)\n", to);
     }
     fputs("\nexit status: 0 good", to);
     print_wrapped(to,
