@@ -367,6 +367,17 @@ def product_leaves_range(node, inputs, outputs):
     return bool(logs > highest or np.isinf(wide).any())
 
 
+@row("Gemm", why="a product of halves that leaves the type before alpha scales it and C is "
+     "added: ONNX says nothing of the width in between, ONNX Runtime's is f32")
+def product_leaves_halves(node, inputs, outputs):
+    if dtype_of(inputs[0]) not in ("f16", "bf16"):
+        return False
+    a, b = (np.abs(i.astype(np.float64)) for i in inputs[:2])
+    a, b = a.T if attribute(node, "transA") else a, b.T if attribute(node, "transB") else b
+    with np.errstate(all="ignore"):
+        return bool(((a @ b) > range_of(dtype_of(inputs[0]))[1]).any())
+
+
 @row("ConvTranspose", why="auto_pad SAME with a kernel smaller than the stride: the result "
      "is in * stride (Operators.md), which needs a negative padding; ONNX Runtime takes 0 "
      "(conv_transpose_attributes.h)")

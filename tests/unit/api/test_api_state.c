@@ -188,6 +188,32 @@ TEST(the_interpreter_keeps_state_too) {
     ig_context_destroy(context);
 }
 
+/* Each run has a number of its own, of which random numbers are made. */
+TEST(the_interpreter_counts_its_runs) {
+    static const char text[] = "module @m {\n  graph @main(%x: f32[1]) -> (i64[]) {\n"
+                               "    %0 = run_number : i64[]\n    ret %0\n  }\n}\n";
+    ig_context *context = open_context();
+    ig_module *module = import(context, text);
+    const float x = 0;
+    const int64_t extent = 1;
+    ig_argument in = {
+        .dtype = "f32", .rank = 1, .dims = &extent, .data = &x, .size = sizeof x
+    };
+    int64_t before = -1;
+    for (int run = 0; run < 3; run++) {
+        const ig_argument *out = NULL;
+        size_t count = 0;
+        CHECK_MSG(ig_interpret_run(module, &in, 1, &out, &count) == IG_OK, "%s",
+                  ig_context_messages(context));
+        int64_t number = *(const int64_t *)out[0].data;
+        CHECK_MSG(number != before, "run %d is number %lld, too", run,
+                  (long long)number);
+        before = number;
+    }
+    ig_module_close(module);
+    ig_context_destroy(context);
+}
+
 /* ---- trees ---- */
 
 static void check_tree(const ig_tree_node *nodes, size_t count) {
@@ -292,6 +318,7 @@ TEST(calls_are_put_and_read_by_the_tree) {
 
 UNIT_SUITE(api_state, sessions_keep_state_between_runs,
            a_bound_session_goes_on_with_its_state, a_failed_run_leaves_state_as_it_was,
-           the_interpreter_keeps_state_too, module_and_program_tell_the_same_tree,
+           the_interpreter_keeps_state_too, the_interpreter_counts_its_runs,
+           module_and_program_tell_the_same_tree,
            models_without_a_signature_have_a_flat_tree,
            calls_are_put_and_read_by_the_tree)
