@@ -181,8 +181,8 @@ ig_op *ig_expr_open_loops(ig_expr *e, ig_value *const *operands, uint32_t count,
     return op;
 }
 
-ig_op *ig_expr_open_loop(ig_expr *e, ig_value *const operands[3],
-                         const ig_type *carried) {
+ig_op *ig_expr_open_loop(ig_expr *e, ig_value *const operands[3]) {
+    const ig_type *carried = operands[2] ? operands[2]->type : NULL;
     return ig_expr_open_loops(e, operands, 3, &carried, 0);
 }
 

@@ -87,10 +87,10 @@ ig_value *ig_expr_number_with(ig_expr *e, ig_opcode code, double number, ig_valu
 ig_value *ig_expr_cast(ig_expr *e, ig_value *x, ig_dtype to);
 /* x in the dtype of `model`. */
 ig_value *ig_expr_like(ig_expr *e, ig_value *x, const ig_value *model);
-/* Opens a `loop` over `operands` (trips, whether to begin) that carries one tensor; the
- * builder inserts into its body until the caller restores it. */
-ig_op *ig_expr_open_loop(ig_expr *e, ig_value *const operands[3],
-                         const ig_type *carried);
+/* Opens a `loop` over `operands` (trips, whether to begin, a tensor that keeps its
+ * type); the builder inserts into its body until the caller restores it.  NULL: an
+ * error came before. */
+ig_op *ig_expr_open_loop(ig_expr *e, ig_value *const operands[3]);
 /* The same with count - 2 tensors carried, and `scans` further results that stack what
  * the body yields; `types` are those of all results. */
 ig_op *ig_expr_open_loops(ig_expr *e, ig_value *const *operands, uint32_t count,

@@ -156,7 +156,7 @@ static ig_value *sort_rows(ig_resolver *m, ig_value *rows) {
     ig_value *columns = scalar_of(m, rows->type->dims[1]);
     ig_value *begins = ig_expr_number(&m->e, IG_DT_bool, 1);
     ig_value *operands[] = { columns, begins, make_iota(m, rows->type->dims[0]) };
-    ig_op *loop = ig_expr_open_loop(&m->e, operands, operands[2]->type);
+    ig_op *loop = ig_expr_open_loop(&m->e, operands);
     ig_value **args = loop->bodies[0]->args;
     ig_value *last = add_integer(m, columns, -1);
     ig_value *column = ig_build_sub(&m->e, last, args[0]);

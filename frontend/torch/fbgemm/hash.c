@@ -292,7 +292,6 @@ static void fill_trip(probe *p, ig_block *body, ig_value *home) {
 static ig_value *loop_trips(probe *p, ig_value *home) {
     ig_ts_call *call = p->call;
     ig_dim count = ig_fb_extent(p->call->e, p->ids, 0);
-    const ig_type *type = ig_type_tensor(call->module, IG_DT_i64, 1, &count);
     int64_t trips = p->max / STEP + (p->max % STEP != 0);
     ig_value *none = NULL, *max = ig_expr_integer(p->call->e, IG_DT_i64, p->max);
     if (!(none = ig_expr_expand(call->e, max, 1, &count))) {
@@ -301,7 +300,10 @@ static ig_value *loop_trips(probe *p, ig_value *home) {
     ig_value *operands[] = { ig_expr_integer(p->call->e, IG_DT_i64, trips),
                              ig_expr_integer(call->e, IG_DT_bool, 1), none };
     ig_builder outside = *call->builder;
-    ig_op *op = ig_expr_open_loop(call->e, operands, type);
+    ig_op *op = ig_expr_open_loop(call->e, operands);
+    if (!op) {
+        return NULL;
+    }
     fill_trip(p, op->bodies[0], home);
     *call->builder = outside;
     return p->call->e->status == IG_OK ? ig_op_result(op, 0) : NULL;

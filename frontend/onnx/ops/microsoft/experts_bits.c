@@ -233,11 +233,11 @@ static ig_value *build_trip(const mixture *m, ig_value *expert, ig_value *starts
 /* The outputs [T * k, out] of the experts that have rows. */
 static ig_value *run_experts(const mixture *m) {
     ig_expr *e = m->e;
-    const ig_type *ends = m->routes.by.ends->type;
     ig_dim none = ig_dim_of(0), one = ig_dim_of(1);
+    ig_dim experts = ig_onnx_extent(e, m->routes.by.ends, 0);
     ig_value *starts = ig_expr_pad(e, m->routes.by.ends, &one, &none, IG_PAD_constant,
                                    0);
-    starts = ig_expr_slice(e, starts, 0, none, ig_onnx_extent_of(e, ends, 0), 1);
+    starts = ig_expr_slice(e, starts, 0, none, experts, 1);
     ig_value *has_rows = ig_build_gt(e, m->routes.by.ends, starts);
     ig_value *used = ig_expr_flatten(e, ig_build_nonzero(e, has_rows));
     if (!used) {
@@ -249,7 +249,7 @@ static ig_value *run_experts(const mixture *m) {
                              ig_expr_number(e, IG_DT_bool, 1),
                              ig_expr_fill(e, IG_DT_f32, 2, dims, 0) };
     ig_builder outside = *e->builder;
-    ig_op *op = ig_expr_open_loop(e, operands, operands[2]->type);
+    ig_op *op = ig_expr_open_loop(e, operands);
     if (!op) {
         return NULL;
     }

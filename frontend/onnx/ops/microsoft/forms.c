@@ -290,7 +290,8 @@ ig_status ig_onnx_import_block_repeats(ig_onnx_node *node) {
     ig_dim words = ig_onnx_extent(e, scores, 1), none[] = { zero, zero };
     ig_dim extra[] = { zero, ig_dim_of(1) };
     ends = ig_build_where(e, is_run, ends, ig_expr_dim(e, words, IG_DT_i64));
-    ig_value *gone = ig_expr_fill(e, (ig_dtype)scores->type->dtype, 2, ends->type->dims,
+    ig_dim dims[] = { ig_onnx_extent(e, ends, 0), ig_onnx_extent(e, ends, 1) };
+    ig_value *gone = ig_expr_fill(e, (ig_dtype)scores->type->dtype, 2, dims,
                                   -(double)INFINITY);
     ig_value *y = ig_expr_pad(e, scores, none, extra, IG_PAD_constant, 0);
     y = ig_build_scatter_elements(e, y, ends, gone,

@@ -244,11 +244,8 @@ static ig_value *couple_pairs(const classifier *c, ig_value *decisions) {
         ig_expr_integer(e, IG_DT_i64, COUPLING_TRIPS), ig_expr_number(e, IG_DT_bool, 1),
         ig_expr_fill(e, IG_DT_f32, 2, dims, (double)(1.0F / (float)c->classes))
     };
-    if (e->status != IG_OK) {
-        return NULL;
-    }
     ig_builder outside = *e->builder;
-    ig_op *op = ig_expr_open_loop(e, operands, operands[2]->type);
+    ig_op *op = ig_expr_open_loop(e, operands);
     if (!op) {
         return NULL;
     }

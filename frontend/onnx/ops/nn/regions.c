@@ -97,11 +97,8 @@ static ig_value *visit_positions(regions *r, visit_fn visit, double initial) {
     ig_dtype dtype = (ig_dtype)r->x->type->dtype;
     ig_value *operands[] = { trips, ig_expr_number(e, IG_DT_bool, 1),
                              ig_expr_fill(e, dtype, 4, dims, initial) };
-    if (e->status != IG_OK) {
-        return NULL;
-    }
     ig_builder outside = *e->builder;
-    ig_op *op = ig_expr_open_loop(e, operands, operands[2]->type);
+    ig_op *op = ig_expr_open_loop(e, operands);
     if (!op) {
         return NULL;
     }
@@ -198,8 +195,8 @@ static ig_value *spread_axis(const regions *r, uint32_t axis, ig_value *x) {
 static neighbours find_samples(const regions *r, uint32_t axis) {
     ig_expr *e = r->e;
     ig_value *at = ig_expr_axis_iota(e, 3, 2, ig_dim_of(r->ratio));
-    neighbours n =
-        find_neighbours(r, place_sample(r, axis, at, index_bins(r, axis, 1)), axis);
+    neighbours n = find_neighbours(r, place_sample(r, axis, at, index_bins(r, axis, 1)),
+                                   axis);
     ig_value *both[2][2];
     for (uint32_t i = 0; i < 2; i++) {
         both[0][i] = ig_expr_unsqueeze(e, n.ids[i], 3);
