@@ -224,6 +224,7 @@ void ig_program_close(ig_program *program) {
     }
     free(program->execs);
     free(program->port_slots);
+    free(program->late_outputs);
     const ig_device_verbs *verbs = program->device->verbs;
     if (verbs->staging) {
         verbs->staging->unload(program);

@@ -62,10 +62,14 @@ struct ig_program {
     ig_exec *execs;
     ig_port_slot *port_slots; /* of steps that are not late */
     uint32_t port_slot_count;
+    /* By buffer: the output of late extents that it holds, or IG_NONE.  NULL: there is
+     * none, or a loop gives the extents several values in a run. */
+    uint32_t *late_outputs;
     uint32_t slot_count, param_count, launch_count, late_count;
     uint32_t table_size;   /* max of operands of a launch in rows */
     uint32_t scratch;      /* max of bytes that a kernel needs */
     bool has_loose;        /* some step is */
+    bool has_loops;
     bool is_sanitized;     /* some kernel checks its accesses */
     bool needs_ranks;      /* some host step is theirs */
     bool writes_outputs;   /* in place: buffers of their own, sizes known */

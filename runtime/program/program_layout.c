@@ -146,6 +146,7 @@ static ig_status lay_out_step(layout *l, uint32_t index) {
     l->program->late_count += exec->is_late;
     exec->is_loose = exec->variant && is_loose_variant(l->plan, exec->variant);
     l->program->has_loose |= exec->is_loose;
+    l->program->has_loops |= step->kind == IG_STEP_loop;
     if (step->kind == IG_STEP_rows) {
         l->rows = index;
         l->rows_end = exec->end;
@@ -241,6 +242,27 @@ static ig_status find_port_slots(ig_program *program, const ig_message *message)
     return IG_OK;
 }
 
+static ig_status find_late_outputs(ig_program *program, const ig_message *message) {
+    const ig_plan *plan = &program->plan;
+    for (uint32_t i = 0; i < plan->outputs_count && !program->has_loops; i++) {
+        uint32_t buffer = plan->outputs[i].buffer;
+        if (!ig_plan_is_late_output(plan, i) ||
+            plan->buffers[buffer].space != IG_SPACE_ARENA) {
+            continue;
+        }
+        if (!program->late_outputs) {
+            size_t bytes = (size_t)plan->buffers_count * sizeof *program->late_outputs;
+            program->late_outputs = malloc(bytes);
+            if (!program->late_outputs) {
+                return ig_message_set(message, IG_LIMIT, "out of memory");
+            }
+            memset(program->late_outputs, 0xff, bytes); /* IG_NONE */
+        }
+        program->late_outputs[buffer] = i;
+    }
+    return IG_OK;
+}
+
 ig_status ig_program_lay_out(ig_program *program, const ig_program_options *options,
                              const ig_message *message) {
     const ig_plan *plan = &program->plan;
@@ -257,5 +279,6 @@ ig_status ig_program_lay_out(ig_program *program, const ig_program_options *opti
     program->writes_outputs = writes_outputs(plan);
     program->writes_weights = writes_weights(plan);
     find_phases(program);
+    IG_TRY(find_late_outputs(program, message));
     return find_port_slots(program, message);
 }

@@ -290,7 +290,9 @@ static ig_status no_memory(ig_session *session, uint32_t index, int64_t bytes) {
                           name_of(session, index), (long long)bytes);
 }
 
-static bool overlaps_input(const ig_session *session, const char *data, int64_t bytes) {
+bool ig_session_overlaps_input(const ig_session *session, const char *data,
+                               int64_t bytes) {
+    assert(bytes >= 0 && "a range of memory");
     const ig_plan_port *ports = session->plan->inputs;
     uint32_t count = session->plan->inputs_count;
     uintptr_t own = (uintptr_t)bytes;
@@ -310,7 +312,8 @@ static bool overlaps_input(const ig_session *session, const char *data, int64_t 
 static bool reserve_own(ig_session *session, uint32_t index, int64_t bytes) {
     ig_output *output = &session->outputs[index];
     bool is_host = session->staging && !ig_session_is_far(session, index);
-    if (overlaps_input(session, output->own.data, (int64_t)output->own.size)) {
+    if (ig_session_overlaps_input(session, output->own.data,
+                                  (int64_t)output->own.size)) {
         ig_region other = output->shadow;
         output->shadow = output->own;
         output->own = other;
@@ -388,7 +391,7 @@ static ig_status place_shadow(ig_session *session, uint32_t index, int64_t bytes
     IG_TRY(check_outputs_apart(session, index, bytes));
     bool is_apart = session->staging && !ig_session_is_far(session, index);
     output->is_shadowed = output->capacity > 0 && !is_apart &&
-                          overlaps_input(session, output->target, bytes);
+                          ig_session_overlaps_input(session, output->target, bytes);
     if (!output->is_shadowed) {
         return IG_OK;
     }

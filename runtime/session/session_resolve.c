@@ -99,6 +99,22 @@ static ig_status grow_late(ig_session *session, uint32_t index, ig_region *regio
     return status;
 }
 
+/* The caller's memory for the output of late extents that the buffer is, where it has
+ * room and nothing else is read there; else NULL, and the output is copied there. */
+static char *find_target(const ig_session *session, uint32_t buffer, int64_t bytes) {
+    const uint32_t *outputs = session->program->late_outputs;
+    bool is_apart = session->staging || session->program->is_sanitized;
+    if (!outputs || outputs[buffer] == IG_NONE || is_apart) {
+        return NULL;
+    }
+    const ig_output *output = &session->outputs[outputs[buffer]];
+    bool fits = (uint64_t)bytes <= output->capacity; /* 0: the session's own memory */
+    return fits && output->capacity > 0 &&
+                   !ig_session_overlaps_input(session, output->target, bytes)
+               ? output->target
+               : NULL;
+}
+
 /* A buffer of late size has memory of its own, which only grows. */
 static ig_status reserve_late(ig_session *session, uint32_t index, uint32_t buffer) {
     int64_t bytes;
@@ -107,10 +123,12 @@ static ig_status reserve_late(ig_session *session, uint32_t index, uint32_t buff
     if (bytes < 0) {
         return reaches_outside(session, index);
     }
-    if ((size_t)bytes > session->late[buffer].size || !session->late[buffer].data) {
+    char *target = find_target(session, buffer, bytes);
+    if (!target &&
+        ((size_t)bytes > session->late[buffer].size || !session->late[buffer].data)) {
         IG_TRY(grow_late(session, index, &session->late[buffer], bytes));
     }
-    session->bases[buffer] = session->late[buffer].data;
+    session->bases[buffer] = target ? target : session->late[buffer].data;
     session->bytes[buffer] = bytes;
     return IG_OK;
 }

@@ -390,6 +390,9 @@ static ig_status copy_output(ig_session *session, uint32_t index, int64_t bytes)
     bool is_far = output->is_shadowed || ig_session_is_far(session, index);
     ig_copy_kind kind = is_far ? IG_COPY_WITHIN : IG_COPY_OUT;
     char *to = output->is_shadowed ? output->shadow.data : output->target;
+    if (to == session->bases[buffer]) {
+        return IG_OK; /* it was written there */
+    }
     return ig_queue_copy(session->queue, kind, to, session->bases[buffer], bytes);
 }
 

@@ -229,6 +229,36 @@ TEST(sizes_learnt_from_data) {
 }
 END_TEST
 
+/* Memory of the caller that is large enough is written by the steps themselves, unless
+ * an input lies there. */
+TEST(late_outputs_are_written_in_the_memory_that_was_given) {
+    rt_case *c = filter_case();
+    ig_program *program = rt_open(c, NULL);
+    ig_session *session = create(program, 1);
+    int64_t x[6] = { 5, -1, 7, 0, 9, -2 }, room[8], *at = x;
+    for (int i = 0; i < 3; i++) {
+        ig_view in = rt_view(x, IG_I64, 6), out = rt_room(i == 1 ? at : room, 48);
+        if (i == 0) {
+            out = rt_room(room, 24); /* to the byte */
+        }
+        CHECK_OK(ig_session_run(session, &in, 1, &out, 1));
+        CHECK_INT(out.dims[0], 3);
+        const int64_t *y = out.data;
+        CHECK(y == (i == 1 ? at : room) && y[0] == 5 && y[1] == 7 && y[2] == 9);
+        if (i == 1) { /* over its input: the rest is untouched */
+            CHECK(x[3] == 0 && x[4] == 9 && x[5] == -2);
+            x[0] = 5, x[1] = 7, x[2] = 9, x[4] = -9;
+        }
+    }
+    ig_view in = rt_view(x, IG_I64, 6), out = rt_room(room, 16);
+    CHECK_STATUS(ig_session_run(session, &in, 1, &out, 1), IG_INVALID);
+    CHECK_ERROR(session, "its memory has 16");
+    ig_session_destroy(session);
+    ig_program_close(program);
+    rt_end(c);
+}
+END_TEST
+
 TEST(data_outside_of_a_symbols_range) {
     rt_case *c = filter_case();
     c->w.symbols.items[1].max = 3;
@@ -643,6 +673,7 @@ END_TEST
 
 UNIT_SUITE(runtime_steps, if_takes_one_branch, a_branch_of_no_size_may_be_left_out,
            loops_count_trips_or_ask_a_condition, sizes_learnt_from_data,
+           late_outputs_are_written_in_the_memory_that_was_given,
            data_outside_of_a_symbols_range, guards_where_they_stand,
            definitions_wait_for_all_of_their_values, rows_run_block_by_block,
            what_blocks_share_lives_as_long_as_they,
