@@ -495,10 +495,11 @@ static ig_status run_isolated(ig_context *context, const char *path,
                               ig_program **out_program) {
     ig_import_options how = { .size = sizeof how };
     ig_options_take(context, &how, sizeof how, import);
-    if (how.checkpoint) {
+    if (how.checkpoint || how.external_data_count) {
         ig_status status =
-            ig_error(&context->diag, IG_UNSUPPORTED, NULL,
-                     "weights of a checkpoint are not read in isolation");
+            ig_error(&context->diag, IG_UNSUPPORTED, NULL, "%s in isolation",
+                     how.checkpoint ? "weights of a checkpoint are not read"
+                                    : "external data in memory is not read");
         return ig_driver_settle(context, status);
     }
     compile_call call = { .context = context,

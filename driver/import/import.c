@@ -83,10 +83,18 @@ static ig_status read_onnx_options(import_call *call, ig_onnx_options *out) {
         IG_TRY(read_constant(call, from->constant_files[i], IG_DT_COUNT, tensor));
         values[i] = (ig_onnx_input_value){ from->constant_names[i], tensor };
     }
+    ig_onnx_external *external = IG_NEW_ARRAY(&call->arena, ig_onnx_external,
+                                              from->external_data_count);
+    for (size_t i = 0; i < from->external_data_count; i++) {
+        const ig_named_bytes *given = &from->external_data[i];
+        external[i] = (ig_onnx_external){ given->name, { given->bytes, given->size } };
+    }
     *out = (ig_onnx_options){ .types = types,
                               .type_count = from->input_count,
                               .constants = values,
                               .constant_count = from->constant_count,
+                              .external = external,
+                              .external_count = from->external_data_count,
                               .is_inputs_only = from->inputs_only || from->is_outline,
                               .has_defaults = from->inputs_only == 2,
                               .keeps_weights = from->keeps_weights ||
@@ -334,6 +342,11 @@ static ig_status check_module(const import_call *call) {
 
 static ig_status read_model(import_call *call) {
     const struct format *format = format_of(call->bytes);
+    if (call->options.external_data_count && format->read != read_onnx) {
+        ig_location where = { .file = call->path };
+        return ig_error(&call->context->diag, IG_UNSUPPORTED, &where,
+                        "external data is of ONNX models alone");
+    }
     IG_TRY(ig_import_operators(call->context, &call->options, &call->arena,
                                &call->functions));
     IG_TRY(format->read(call));

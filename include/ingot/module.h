@@ -19,6 +19,13 @@ typedef struct ig_context ig_context; /* ingot.h */
 typedef struct ig_module ig_module;
 typedef struct ig_compile_options ig_compile_options; /* compile.h */
 
+/* A file's content in memory, or a tensor's. */
+typedef struct ig_named_bytes {
+    const char *name;
+    const void *bytes;
+    size_t size;
+} ig_named_bytes;
+
 /* One statement about an input: "x=f32[8,13]" fixes its type (a name in place of an
  * extent leaves it symbolic).  Models from Python take trees: "xs=[f32[3], none]",
  * "n=3" (or "n=int": known only at run time), "f=kjt(keys=["a"], values=i64[V],
@@ -57,6 +64,12 @@ typedef struct ig_import_options {
     const ig_custom_library *const *libraries; /* tables of C functions (custom.h),
                                                 * which outlive the context */
     size_t library_count;
+    /* External data of ONNX that is in memory, in place of files: a file by the
+     * location that tensors name ("weights.bin"), or one tensor by its own name, its
+     * elements row by row.  Bytes outlive the module; names that nothing asks for do no
+     * harm. */
+    const ig_named_bytes *external_data;
+    size_t external_data_count;
 } ig_import_options;
 
 /* The kind of a file, from its content: "onnx", "ir", "artifact", "torchscript",

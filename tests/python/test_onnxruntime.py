@@ -6,8 +6,29 @@ import unittest
 
 import numpy as np
 
+import ingot
 import ingot.onnxruntime as ort
 import models
+
+
+def message(*fields):
+    """A message of protobuf: numbers, and texts and messages as bytes."""
+    def varint(value):
+        return (bytes([value & 127 | 128]) + varint(value >> 7)) if value > 127 else bytes([value])
+    return b"".join(
+        varint(number << 3) + varint(value) if isinstance(value, int) else
+        varint(number << 3 | 2) + varint(len(value)) + value for number, value in fields)
+
+
+def external_model(offset=0):
+    """ONNX: y = x + w of two floats, with w in "data/w.bin"."""
+    pairs = [(b"location", b"data/w.bin"), (b"offset", str(offset).encode()), (b"length", b"8")]
+    w = message((1, 2), (2, 1), (8, b"w"), (14, 1),
+                *((13, message((1, key), (2, value))) for key, value in pairs))
+    x = message((1, b"x"), (2, message((1, message((1, 1), (2, message((1, message((1, 2))))))))))
+    node = message((1, b"x"), (1, b"w"), (2, b"y"), (4, b"Add"))
+    graph = message((1, node), (2, b"g"), (5, w), (11, x), (12, message((1, b"y"))))
+    return message((1, 8), (7, graph), (8, message((2, 17))))
 
 
 class Sessions(unittest.TestCase):
@@ -46,6 +67,37 @@ class Sessions(unittest.TestCase):
         binding.bind_output("sum")
         self.session.run_with_iobinding(binding)
         np.testing.assert_array_equal(binding.copy_outputs_to_cpu()[0], self.x * 2)
+
+    def test_external_data_in_memory(self):
+        x, data = np.array([1, 2], "f4"), np.array([10, 20, 30, 40], "f4")
+        program = ingot.compile(external_model(8), external_data={"data/w.bin": data})
+        np.testing.assert_array_equal(program(x), [31, 42])
+        again = ingot.compile(external_model(8), external_data={"data/w.bin": data + 1})
+        np.testing.assert_array_equal(again(x), [32, 43])  # no cache took them for the same
+        np.testing.assert_array_equal(ingot.compile(
+            external_model(), external_data={"w": bytearray(data[:2].tobytes())})(x), [11, 22])
+        self.assertIn("add", program.dump("import"))
+        with self.assertRaisesRegex(ingot.InvalidError, "runs past the end of 'data/w.bin'"):
+            ingot.compile(external_model(16), external_data={"data/w.bin": data})
+        with self.assertRaisesRegex(ingot.InvalidError, "without that file"):
+            ingot.compile(external_model(), external_data={"w.bin": data})
+        with self.assertRaisesRegex(ingot.UnsupportedError, "of ONNX models alone"):
+            ingot.compile(models.ADD, external_data={"w": data})
+        with self.assertRaises((BufferError, ValueError)):
+            ingot.compile(external_model(), external_data={"data/w.bin": data[::2]})
+        with self.assertRaises(TypeError):
+            ingot.compile(external_model(), external_data={"data/w.bin": "text"})
+
+    def test_external_initializers(self):
+        x, data = np.array([1, 2], "f4"), np.array([10, 20, 30, 40], "f4")
+        options = ort.SessionOptions()
+        options.add_external_initializers_from_files_in_memory(["data/w.bin"], [data], [8])
+        session = ort.InferenceSession(external_model(), options)
+        np.testing.assert_array_equal(session.run(None, {"x": x})[0], [11, 22])
+        options = ort.SessionOptions()
+        options.add_external_initializers(["w"], [ort.OrtValue.ortvalue_from_numpy(data[::2])])
+        session = ort.InferenceSession(external_model(), options)
+        np.testing.assert_array_equal(session.run(None, {"x": x})[0], [11, 32])
 
     def test_outputs_in_the_callers_memory(self):
         binding, position = self.session.io_binding(), np.zeros((2, 3), "f4")

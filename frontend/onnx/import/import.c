@@ -560,6 +560,10 @@ static ig_status import_model(ig_onnx_model *model, const ig_onnx_options *optio
     ig_map_init(&import.freed, import.arena);
     ig_map_init(&import.given, import.arena);
     IG_TRY(ig_onnx_model_parse(model));
+    for (size_t i = 0; options && i < options->external_count; i++) {
+        const ig_onnx_external *given = &options->external[i];
+        ig_onnx_external_give(model, given->name, given->bytes);
+    }
     IG_TRY(check_versions(&import));
     note_producer(&import);
     IG_TRY(options && options->is_inputs_only ? IG_OK : ig_onnx_check(&import));

@@ -22,11 +22,19 @@ typedef struct ig_onnx_input_value {
     const ig_tensor *tensor;
 } ig_onnx_input_value;
 
+/* External data in memory: a file by its location, or a tensor by its name. */
+typedef struct ig_onnx_external {
+    const char *name;
+    ig_str bytes; /* outlive the module */
+} ig_onnx_external;
+
 typedef struct ig_onnx_options {
     const ig_onnx_input_type *types;
     size_t type_count;
     const ig_onnx_input_value *constants;
     size_t constant_count;
+    const ig_onnx_external *external;
+    size_t external_count;
     bool
         is_inputs_only; /* no node is looked at; a rank that is unknown is "any_rank" */
     bool has_defaults;  /* inputs for which the file has a value are inputs, too; else

@@ -3,7 +3,8 @@
  *
  * A model file is not trusted to name files: only regular files beneath the model's own
  * folder are opened (base/platform does the checking, on the opened file), each once,
- * and offsets and lengths are checked before anything is touched.
+ * and offsets and lengths are checked before anything is touched.  What the caller has
+ * in memory comes before files.
  */
 #include "frontend/onnx/read/model.h"
 
@@ -72,7 +73,14 @@ typedef struct opened {
     ig_status status;
     const void *data;
     size_t size;
+    bool is_given; /* it is the caller's memory */
 } opened;
+
+void ig_onnx_external_give(ig_onnx_model *model, const char *name, ig_str bytes) {
+    opened *file = IG_NEW(model->arena, opened);
+    *file = (opened){ IG_OK, bytes.data, bytes.size, true };
+    ig_map_set(&model->external, ig_str_of(name), file);
+}
 
 static ig_status open_file(ig_onnx_model *model, const ig_onnx_about *about,
                            const char *location, const opened **out_file) {
@@ -80,6 +88,12 @@ static ig_status open_file(ig_onnx_model *model, const ig_onnx_about *about,
     *out_file = file;
     if (file) {
         return file->status;
+    }
+    if (!model->beside) {
+        return ig_onnx_complain(
+            about, IG_INVALID,
+            "is external in '%s', but the model was read from memory without that file or a folder to look in",
+            location);
     }
     char why[256] = "";
     *out_file = file = IG_NEW(model->arena, opened);
@@ -94,6 +108,26 @@ static ig_status open_file(ig_onnx_model *model, const ig_onnx_about *about,
     file->data = map->data;
     file->size = map->size;
     return IG_OK;
+}
+
+/* What the caller gave as this tensor, where it did not give the file. */
+static const opened *given_tensor(ig_onnx_model *model, const Onnx__TensorProto *tensor,
+                                  const char *location) {
+    const opened *file = ig_map_get(&model->external, ig_str_of(location));
+    const opened *own = ig_map_get(&model->external,
+                                   ig_str_of(tensor->name ? tensor->name : ""));
+    return own && own->is_given && !(file && file->is_given) ? own : NULL;
+}
+
+static ig_status check_given(const ig_onnx_about *about,
+                             const Onnx__TensorProto *tensor, const opened *own,
+                             int64_t bytes) {
+    if ((uint64_t)bytes == own->size) {
+        return IG_OK;
+    }
+    return ig_onnx_complain(about, IG_INVALID,
+                            "needs %lld bytes, but what was given as '%s' has %zu",
+                            (long long)bytes, tensor->name, own->size);
 }
 
 /* "folder/weights.bin" of a location relative to the model's folder. */
@@ -122,12 +156,11 @@ ig_status ig_onnx_external_bytes(ig_onnx_model *model, const ig_onnx_about *abou
                                 "needs %lld bytes, but its external length is %lld",
                                 (long long)bytes, (long long)length);
     }
-    if (!model->beside) {
-        return ig_onnx_complain(
-            about, IG_INVALID,
-            "is external, but the model was read from memory without a folder to look in");
+    const opened *file = given_tensor(model, tensor, at.location);
+    if (file) {
+        out_data->bytes = bytes ? file->data : "";
+        return check_given(about, tensor, file, bytes);
     }
-    const opened *file;
     IG_TRY(open_file(model, about, at.location, &file));
     if (!ig_add_i64(offset, length, &end) || (uint64_t)end > file->size) {
         return ig_onnx_complain(
@@ -136,7 +169,9 @@ ig_status ig_onnx_external_bytes(ig_onnx_model *model, const ig_onnx_about *abou
             at.location, (long long)offset, (long long)length, file->size);
     }
     out_data->bytes = bytes ? (const char *)file->data + offset : "";
-    out_data->file = path_beside(model, at.location);
-    out_data->offset = offset;
+    if (!file->is_given) {
+        out_data->file = path_beside(model, at.location);
+        out_data->offset = offset;
+    }
     return IG_OK;
 }

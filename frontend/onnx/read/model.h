@@ -17,10 +17,10 @@ typedef struct ig_onnx_model {
     ig_str bytes;
     ig_onnx_wire wire;
     const Onnx__ModelProto *proto;
-    ig_map external; /* location -> opened file */
+    ig_map external; /* location -> opened file, or name of a tensor -> its bytes */
 } ig_onnx_model;
 
-/* Walks and unpacks model->bytes. */
+/* Walks and unpacks model->bytes, none of whose external data is known yet. */
 ig_status ig_onnx_model_parse(ig_onnx_model *model);
 
 /* The content of a tensor, checked: bytes are the mapped file's where they can be, else
@@ -60,6 +60,8 @@ ig_status ig_onnx_payload_bytes(const ig_onnx_about *about, ig_arena *arena,
                                 const ig_onnx_wire *wire,
                                 const Onnx__TensorProto *tensor,
                                 const ig_onnx_form *form, const void **out_bytes);
+/* External data that is in memory: a file by its location, or a tensor by its name. */
+void ig_onnx_external_give(ig_onnx_model *model, const char *name, ig_str bytes);
 /* The file and bytes of external data. */
 ig_status ig_onnx_external_bytes(ig_onnx_model *model, const ig_onnx_about *about,
                                  const Onnx__TensorProto *tensor, int64_t bytes,

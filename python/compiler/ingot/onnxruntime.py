@@ -41,6 +41,17 @@ class SessionOptions:
         self.optimized_model_filepath = ""
         self.log_severity_level = 2
         self.enable_mem_pattern = self.enable_cpu_mem_arena = True
+        self._external = {}
+
+    def add_external_initializers(self, names, values):
+        """External tensors of the model by their names, in place of files."""
+        for name, value in zip(names, values, strict=True):
+            self._external[name] = numpy.ascontiguousarray(value.numpy())
+
+    def add_external_initializers_from_files_in_memory(self, names, buffers, lengths):
+        """Files of external data by the locations that the model names."""
+        for name, buffer, length in zip(names, buffers, lengths, strict=True):
+            self._external[name] = memoryview(buffer).cast("B")[:length]
 
     def add_session_config_entry(self, key, value):
         pass
@@ -179,8 +190,10 @@ class IOBinding:
 class InferenceSession(Session):
     def __init__(self, path_or_bytes, sess_options=None, providers=None,
                  provider_options=None, **ignored):
+        options = sess_options or SessionOptions()
+        more = {"external_data": options._external} if options._external else {}
         threads = sess_options.intra_op_num_threads if sess_options else 0
-        super().__init__(path_or_bytes, threads=threads)
+        super().__init__(path_or_bytes, threads=threads, **more)
 
     def run(self, output_names, input_feed, run_options=None):
         feed = {name: value.numpy() if isinstance(value, OrtValue) else numpy.asarray(value)

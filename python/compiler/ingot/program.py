@@ -210,7 +210,8 @@ def _source_of(model, example_inputs, dynamic_shapes, inputs, is_trained=False):
 
 def compile(model, example_inputs=None, dynamic_shapes=None, *, inputs=(), target=None,  # noqa: A001
             threads=1, entry=None, resource=None, isolate=False, clamp_ids=False,
-            torch_empty=False, cache=None, memory_limit=0, progress=None, ops=None):
+            torch_empty=False, cache=None, memory_limit=0, progress=None, ops=None,
+            external_data=None):
     """Compiles a model for this process.
 
     model: a path (.onnx, .pt, .pt2, .ig), bytes of such a file, an onnx.ModelProto, a
@@ -229,6 +230,8 @@ def compile(model, example_inputs=None, dynamic_shapes=None, *, inputs=(), targe
     progress: called as progress(stage, done, total); None: tqdm's bar where it is imported.
     ops: operators of your own: {"ns::op": function} (ingot.operator), files of IR text or
         libraries, or a list of these (docs/custom-operators.md).
+    external_data: of an ONNX model, in place of files beside it: {"weights.bin": bytes}, or
+        tensors by their names, {"layer.weight": array}; whatever has a buffer.
 
     Returns a Program.  Raises InvalidError, UnsupportedError, LimitError, FileError,
     CancelledError, InternalError, all of them ingot.Error, with what to do in the text.
@@ -236,7 +239,8 @@ def compile(model, example_inputs=None, dynamic_shapes=None, *, inputs=(), targe
     source = _source_of(model, example_inputs, dynamic_shapes, inputs)
     source.update(target=target, entry=entry, resource=resource, isolate=isolate,
                   clamp_ids=clamp_ids, torch_empty=torch_empty, cache=cache,
-                  memory_limit=memory_limit)
+                  memory_limit=memory_limit,
+                  external_data=dict(external_data or {}))
     given, libraries = options_of(ops)
     source.update(given)
     capsule = _compiler.compile(progress=progress or _tqdm_progress(), **source)

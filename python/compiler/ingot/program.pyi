@@ -1,5 +1,5 @@
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import ingot_runtime
@@ -28,5 +28,6 @@ def compile(model: Any, example_inputs: Any = None, dynamic_shapes: Any = None, 
             clamp_ids: bool = False, torch_empty: bool = False, cache: str | None = None,
             memory_limit: int = 0,
             progress: Callable[[str, int, int], object] | None = None,
-            ops: Ops = None) -> Program: ...
+            ops: Ops = None,
+            external_data: Mapping[str, Any] | None = None) -> Program: ...
 def dump(model: Any, stage: str = "plan", format: str = "text", **options: Any) -> str: ...

@@ -38,6 +38,8 @@ typedef struct request {
     const char **op_files;      /* room for their names */
     void **libraries;           /* addresses of ig_custom_library */
     PyObject *weights, *values; /* names, and what they are from now on; or NULL */
+    ig_named_bytes *external;   /* room, and the buffers that they lie in */
+    Py_buffer *buffers;
     ig_context *context;
     PyThreadState *thread; /* while the GIL is free */
     bool is_interrupted;
@@ -71,18 +73,52 @@ static int take_lists(request *out, PyObject *inputs, PyObject *optimizers,
     return is_good ? 0 : -1;
 }
 
+/* External data: a dict of names and what has a buffer.  -1 after an exception. */
+static int take_external(request *out, PyObject *given) {
+    PyObject *name, *value;
+    Py_ssize_t at = 0;
+    if (!given || given == Py_None) {
+        return 0;
+    }
+    if (!PyDict_Check(given)) {
+        PyErr_SetString(PyExc_TypeError, "external_data is a dict of names and bytes");
+        return -1;
+    }
+    size_t room = (size_t)PyDict_Size(given) + 1,
+           *count = &out->import.external_data_count;
+    out->external = calloc(room, sizeof *out->external);
+    out->buffers = calloc(room, sizeof *out->buffers);
+    if (!out->external || !out->buffers) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    out->import.external_data = out->external;
+    while (PyDict_Next(given, &at, &name, &value)) {
+        Py_buffer *buffer = &out->buffers[*count];
+        const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+        if (!text || PyObject_GetBuffer(value, buffer, PyBUF_SIMPLE) < 0) {
+            return -1;
+        }
+        out->external[(*count)++] = (ig_named_bytes){ text, buffer->buf,
+                                                      (size_t)buffer->len };
+    }
+    return 0;
+}
+
 static int read_request(PyObject *args, PyObject *kwargs, request *out) {
-    static char *names[] = {
-        "path",      "data",         "inputs",      "entry",     "resource",
-        "target",    "isolate",      "torch_empty", "clamp_ids", "no_cache",
-        "cache",     "memory_limit", "progress",    "artifact",  "reference_weights",
-        "stage",     "format",       "arguments",   "loss",      "optimizers",
-        "part",      "clip_norm",    "weights",     "values",    "op_files",
-        "libraries", "accumulate",   "plan",        "rank",      "division",
-        NULL
-    };
+    static char *names[] = { "path",          "data",        "inputs",
+                             "entry",         "resource",    "target",
+                             "isolate",       "torch_empty", "clamp_ids",
+                             "no_cache",      "cache",       "memory_limit",
+                             "progress",      "artifact",    "reference_weights",
+                             "stage",         "format",      "arguments",
+                             "loss",          "optimizers",  "part",
+                             "clip_norm",     "weights",     "values",
+                             "op_files",      "libraries",   "accumulate",
+                             "plan",          "rank",        "division",
+                             "external_data", NULL };
     PyObject *inputs = NULL, *progress = NULL, *optimizers = NULL;
-    PyObject *op_files = NULL, *libraries = NULL;
+    PyObject *op_files = NULL, *libraries = NULL, *external = NULL;
     int isolate = 0, torch_empty = 0, clamp = 0, no_cache = 0, reference = 0;
     int division = IG_DIVIDE_AS_LOSS;
     long long accumulate = 0, rank = 0;
@@ -90,14 +126,14 @@ static int read_request(PyObject *args, PyObject *kwargs, request *out) {
                       .compile = { .size = sizeof out->compile },
                       .train = { .size = sizeof out->train } };
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "|$O&z#OzzzppppO&LOO&pzzOzOzdOOOOLzLi", names, take_path,
+            args, kwargs, "|$O&z#OzzzppppO&LOO&pzzOzOzdOOOOLzLiO", names, take_path,
             &out->paths[0], &out->bytes, &out->size, &inputs, &out->import.entry,
             &out->import.resource, &out->compile.target, &isolate, &torch_empty, &clamp,
             &no_cache, take_path, &out->paths[1], &out->memory_limit, &progress,
             take_path, &out->paths[2], &reference, &out->stage, &out->format,
             &out->arguments, &out->train.loss, &optimizers, &out->part,
             &out->train.clip_norm, &out->weights, &out->values, &op_files, &libraries,
-            &accumulate, &out->train.plan, &rank, &division)) {
+            &accumulate, &out->train.plan, &rank, &division, &external)) {
         return -1;
     }
     out->train.accumulate = accumulate;
@@ -113,7 +149,9 @@ static int read_request(PyObject *args, PyObject *kwargs, request *out) {
     out->compile.no_cache = no_cache;
     out->compile.weights = reference ? IG_WEIGHTS_REFERENCE : IG_WEIGHTS_EMBED;
     out->import.keeps_weights = out->train.loss || out->weights;
-    return take_lists(out, inputs, optimizers, op_files, libraries);
+    return take_lists(out, inputs, optimizers, op_files, libraries) < 0
+               ? -1
+               : take_external(out, external);
 }
 
 static void free_request(request *r) {
@@ -124,6 +162,11 @@ static void free_request(request *r) {
     }
     free((void *)r->op_files);
     free((void *)r->libraries);
+    for (size_t i = 0; i < r->import.external_data_count; i++) {
+        PyBuffer_Release(&r->buffers[i]);
+    }
+    free(r->buffers);
+    free(r->external);
 }
 
 /* ---- while it works ---- */
@@ -226,10 +269,16 @@ static ig_status compile_module_file(request *r, ig_module *module) {
                : ig_compile_file(module, r->artifact, &r->compile);
 }
 
+/* Only a file is read in another process; its external data in memory is refused
+ * there. */
+static bool is_isolated(const request *r) {
+    return r->compile.isolate && !r->bytes && !r->train.loss;
+}
+
 static ig_status make_program(request *r, PyObject **unused, ig_program **out) {
     ig_module *module = NULL;
     (void)unused;
-    if (r->compile.isolate && !r->bytes && !r->train.loss) {
+    if (is_isolated(r)) {
         return ig_compile_model(r->context, r->path, &r->import, &r->compile, out);
     }
     ig_status status = import_model(r, &module);
@@ -241,7 +290,7 @@ static ig_status make_program(request *r, PyObject **unused, ig_program **out) {
 static ig_status make_file(request *r, PyObject **unused, ig_program **unused_program) {
     ig_module *module = NULL;
     (void)unused, (void)unused_program;
-    if (r->compile.isolate && !r->bytes && !r->train.loss) {
+    if (is_isolated(r)) {
         return ig_compile_model_file(r->context, r->path, &r->import, r->artifact,
                                      &r->compile);
     }

@@ -588,7 +588,110 @@ TEST(an_initializer_of_an_input_is_a_default_that_may_be_replaced) {
 }
 END_TEST
 
+/* ---- external data in memory ---- */
+
+/* y = x + w, with w in "data/w.bin" from `offset` on. */
+static void build_external(onnx_model *m, const char *offset, const char *length) {
+    const float w[2] = { 0, 0 };
+    const int64_t dim = 2;
+    const char *const pairs[][2] = { { "location", "data/w.bin" },
+                                     { "offset", offset },
+                                     { "length", length } };
+    onnx_model_init(m, 17);
+    onnx_input(m, "x", ONNX_F32, 1, "2");
+    Onnx__TensorProto *tensor = onnx_tensor(m, "w", ONNX_F32, 1, &dim, w);
+    tensor->has_raw_data = 0;
+    tensor->has_data_location = 1;
+    tensor->data_location = ONNX__TENSOR_PROTO__DATA_LOCATION__EXTERNAL;
+    for (size_t i = 0; i < IG_COUNT_OF(pairs); i++) {
+        Onnx__StringStringEntryProto *entry = ig_arena_alloc(&m->arena, sizeof *entry);
+        onnx__string_string_entry_proto__init(entry);
+        entry->key = ig_arena_strdup(&m->arena, pairs[i][0]);
+        entry->value = ig_arena_strdup(&m->arena, pairs[i][1] ? pairs[i][1] : "");
+        if (pairs[i][1]) {
+            ONNX_APPEND(m, tensor->external_data, tensor->n_external_data, entry);
+        }
+    }
+    onnx_initializer(m, tensor);
+    onnx_node(m, "Add", "x,w", "y");
+    onnx_output(m, "y");
+}
+
+/* Imports it without a folder, with `count` things in memory. */
+static ig_status import_given(onnx_model *m, const ig_onnx_external *given,
+                              size_t count) {
+    onnx_case_init(&run);
+    return ig_import_onnx_memory(
+        &run.context, onnx_pack(m), NULL,
+        &(ig_onnx_options){ .external = given, .external_count = count }, &module);
+}
+
+/* w is what was given: y[1] of x = (1, 2) says. */
+static void check_given(const ig_onnx_external *given, size_t count, const char *offset,
+                        float wanted) {
+    onnx_model m;
+    build_external(&m, offset, NULL);
+    ig_status status = import_given(&m, given, count);
+    CHECK_MSG(status == IG_OK, "%s", run.why);
+    float values[2] = { 1, 2 };
+    ig_tensor x = { .kind = IG_TENSOR,
+                    .dtype = IG_DT_f32,
+                    .rank = 1,
+                    .dims = { 2 },
+                    .count = 2,
+                    .data = values },
+              y = { 0 };
+    CHECK_OK(ig_interpret(main_graph(), &x, &run.arena, &y));
+    CHECK(ig_tensor_get_f64(&y, 1) == (double)wanted);
+    finish(&m);
+}
+
+TEST(external_data_may_be_in_memory) {
+    static const float file[4] = { 10, 20, 30, 40 }, own[2] = { 5, 6 };
+    const ig_onnx_external given[] = {
+        { "data/w.bin", { (const char *)file, sizeof file } },
+        { "w", { (const char *)own, sizeof own } },
+        { "nobody", { NULL, 0 } },
+    };
+    check_given(given, 1, NULL, 22);
+    check_given(given, 1, "8", 42);
+    check_given(given + 1, 2, "8", 8); /* the tensor by its name: no offset counts */
+    check_given(given, 3, "4", 32);    /* the file comes first */
+}
+END_TEST
+
+static void check_refused(const ig_onnx_external *given, size_t count,
+                          const char *offset, const char *length, const char *words) {
+    onnx_model m;
+    build_external(&m, offset, length);
+    CHECK_STATUS(import_given(&m, given, count), IG_INVALID);
+    CHECK_MSG(strstr(run.why, "initializer 'w'") && strstr(run.why, words), "%s",
+              run.why);
+    onnx_case_fini(&run);
+    onnx_model_fini(&m);
+}
+
+TEST(external_data_in_memory_is_held_to_its_size) {
+    static const float file[2] = { 10, 20 };
+    const ig_onnx_external whole = { "data/w.bin", { (const char *)file, 8 } };
+    const ig_onnx_external less = { "data/w.bin", { (const char *)file, 7 } };
+    const ig_onnx_external none = { "data/w.bin", { NULL, 0 } };
+    const ig_onnx_external own = { "w", { (const char *)file, 4 } };
+    const ig_onnx_external other = { "w.bin", { (const char *)file, 8 } };
+    check_refused(&whole, 1, "1", NULL, "runs past the end");
+    check_refused(&whole, 1, "9223372036854775807", NULL, "runs past the end");
+    check_refused(&whole, 1, "-8", NULL, "not a size");
+    check_refused(&whole, 1, "0", "16", "its external length is 16");
+    check_refused(&less, 1, NULL, NULL, "runs past the end");
+    check_refused(&none, 1, NULL, NULL, "runs past the end");
+    check_refused(&own, 1, NULL, NULL, "given as 'w' has 4");
+    check_refused(&other, 1, NULL, NULL, "external in 'data/w.bin'");
+    check_refused(NULL, 0, NULL, NULL, "read from memory");
+}
+END_TEST
+
 UNIT_SUITE(onnx_import, each_dim_has_a_symbol_of_its_own,
+           external_data_may_be_in_memory, external_data_in_memory_is_held_to_its_size,
            floats_but_statistics_are_parameters, training_information_names_parameters,
            statistics_of_training_mode_are_states_of_what_is_trained,
            extents_that_must_agree_are_guarded, zero_points_do_not_widen_a_product,
