@@ -4,12 +4,15 @@
  * Elements and their weights are known when extents and scales are: then an axis is a
  * gather by constant ids, for linear and cubic one for each element of a position,
  * which products with constant weights and sums bring together; where there are many,
- * they are on an axis of their own.  Where only the run knows the extents, scales or
- * region, ids and weights are computed (resize_run.c).
+ * lines of x are the rows of a bag, or elements are on an axis of their own.  Where
+ * only the run knows the extents, scales or region, ids and weights are computed
+ * (resize_run.c).
  */
 #include "compose/resize.h"
 
+#include "base/checked.h"
 #include "compose/decompose.h"
+#include "compose/rows/pixels.h"
 
 #include <assert.h>
 #include <math.h>
@@ -304,6 +307,62 @@ static ig_value *sum_few_taps(ig_expr *e, ig_value *x, uint32_t axis, ig_dim out
     return sum;
 }
 
+/* The same sum as a bag of lines: those of x are rows of a table, and a position's are
+ * brought together in registers.  False: lines are short, of unknown length, or no
+ * floats that a bag adds. */
+static bool has_rows(const ig_expr *e, const ig_value *x, uint32_t axis) {
+    enum { SHORTEST = 8 };
+    int64_t length = 1, extent;
+    for (uint32_t d = axis + 1; d < x->type->rank; d++) {
+        if (!ig_dim_constant(e->module, x->type->dims[d], &extent) ||
+            !ig_mul_i64(length, extent, &length)) {
+            return false;
+        }
+    }
+    bool is_real = x->type->dtype == IG_DT_f32 || x->type->dtype == IG_DT_f64;
+    return is_real && length >= SHORTEST;
+}
+
+static ig_value *sum_rows(ig_expr *e, ig_value *x, uint32_t axis, ig_dim out,
+                          const ig_resize_elements *c) {
+    uint32_t rank = x->type->rank;
+    ig_dim lead = ig_dim_of(1), line = ig_dim_of(1), dims[IG_TENSOR_RANK];
+    memcpy(dims, x->type->dims, rank * sizeof *dims);
+    for (uint32_t d = 0; d < rank; d++) {
+        ig_dim *product = d < axis ? &lead : &line;
+        *product = d == axis ? line : ig_dim_mul(e->module, *product, dims[d]);
+    }
+    ig_dim bags[] = { ig_dim_mul(e->module, lead, out), c->taps };
+    ig_dim all[] = { lead, out, c->taps }, own[] = { ig_dim_of(1), out, c->taps };
+    ig_dim rows[] = { ig_dim_mul(e->module, lead, dims[axis]), line };
+    ig_value *first = ig_build_mul(e, ig_expr_axis_iota(e, 3, 0, lead),
+                                   ig_expr_dim(e, dims[axis], IG_DT_i64));
+    ig_value *ids = ig_build_add(e, ig_expr_reshape(e, c->ids, 3, own), first);
+    if (c->counts) {
+        ids = ig_build_where(e, ig_expr_reshape(e, c->counts, 3, own), ids,
+                             ig_expr_integer(e, IG_DT_i64, -1));
+    }
+    ig_value *weights = ig_expr_reshape(e, ig_expr_like(e, c->weights, x), 3, own);
+    weights = ig_expr_reshape(e, ig_expr_expand(e, weights, 3, all), 2, bags);
+    x = ig_compose_sum_rows(e, ig_expr_reshape(e, x, 2, rows),
+                            ig_expr_reshape(e, ids, 2, bags), weights);
+    dims[axis] = out;
+    return ig_expr_reshape(e, x, rank, dims);
+}
+
+static ig_value *weigh_elements(ig_expr *e, ig_value *x, uint32_t axis, ig_dim out,
+                                const ig_resize_elements *c) {
+    int64_t taps = FEW_TAPS + 1;
+    if (ig_dim_constant(e->module, c->taps, &taps) && taps <= FEW_TAPS) {
+        return sum_few_taps(e, x, axis, out, c, taps); /* it may become channels last */
+    }
+    if (x && has_rows(e, x, axis)) {
+        return sum_rows(e, x, axis, out, c);
+    }
+    x = ig_expr_gather(e, x, c->ids, axis, IG_NEGATIVE_wrap);
+    return x ? sum_taps(e, x, axis, out, c) : NULL;
+}
+
 /* The value of positions outside of x, there. */
 static ig_value *show_outside(ig_expr *e, const ig_op *op, ig_value *x, uint32_t axis,
                               ig_value *outside) {
@@ -392,13 +451,8 @@ static ig_value *resize_axis(ig_expr *e, const ig_op *op, ig_value *x, uint32_t 
                              uint32_t axis, const axis_plan *plan) {
     ig_resize_elements c = plan->is_open ? find_elements(e, op, index, plan)
                                          : know_elements(e, plan);
-    int64_t taps = FEW_TAPS + 1;
-    if (c.weights && ig_dim_constant(e->module, c.taps, &taps) && taps <= FEW_TAPS) {
-        x = sum_few_taps(e, x, axis, plan->out, &c, taps);
-    } else {
-        x = ig_expr_gather(e, x, c.ids, axis, IG_NEGATIVE_wrap);
-        x = c.weights ? sum_taps(e, x, axis, plan->out, &c) : x;
-    }
+    x = c.weights ? weigh_elements(e, x, axis, plan->out, &c)
+                  : ig_expr_gather(e, x, c.ids, axis, IG_NEGATIVE_wrap);
     return c.outside ? show_outside(e, op, x, axis, c.outside) : x;
 }
 
@@ -478,18 +532,12 @@ static ig_value *resize_bytes_axis(ig_expr *e, ig_value *x, uint32_t axis,
     ig_resize_elements c = plan.is_open ? find_elements(e, plain->def, axis, &plan)
                                         : know_elements(e, &plan);
     ig_value *unit = NULL;
-    int64_t taps = FEW_TAPS + 1;
     c.weights = c.weights ? merge_weights(e, &plan, &c, &unit) : NULL;
     if (!unit) {
         return plain;
     }
     c.weights = round_weights(e, ig_build_mul(e, c.weights, unit));
-    if (ig_dim_constant(e->module, c.taps, &taps) && taps <= FEW_TAPS) {
-        x = sum_few_taps(e, x, axis, plan.out, &c, taps);
-    } else {
-        x = ig_expr_gather(e, x, c.ids, axis, IG_NEGATIVE_wrap);
-        x = sum_taps(e, x, axis, plan.out, &c);
-    }
+    x = weigh_elements(e, x, axis, plan.out, &c);
     x = ig_build_div(e, x, ig_expr_cast(e, unit, IG_DT_f32));
     x = ig_build_floor(e, ig_expr_with(e, IG_OP_add, x, 0.5));
     return ig_expr_with(e, IG_OP_min, ig_expr_with(e, IG_OP_max, x, 0), 255);

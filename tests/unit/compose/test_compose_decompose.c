@@ -102,6 +102,14 @@ static const composite composites[] = {
       "(%x: f32[2, 2, B]) -> (f32[2, 2, 3]) {\n"
       "%0 = resize %x {sizes = [2, 2, 3], mode = linear, antialias} : f32[2, 2, 3]\n"
       "ret %0\n}" },
+    { IG_OP_resize, /* lines long enough for a bag: along both axes, and along one */
+      "(%x: f32[B, 2, 13, 11]) -> (f32[B, 2, 4, 3]) {\n"
+      "%0 = resize %x {sizes = [B, 2, 4, 3], mode = linear, antialias} : f32[B, 2, 4, 3]\n"
+      "ret %0\n}" },
+    { IG_OP_resize,
+      "(%x: f64[2, 17, B, 8]) -> (f64[2, 5, B, 8]) {\n"
+      "%0 = resize %x {sizes = [2, 5, B, 8], mode = cubic, antialias, exclude_outside} : f64[2, 5, B, 8]\n"
+      "ret %0\n}" },
     { IG_OP_resize,
       "(%x: f32[1, 2, 9], %l: f32[B]) -> (f32[1, 2, B]) {\n"
       "%0 = resize %x {sizes = [1, 2, B], mode = cubic, antialias, exclude_outside} : f32[1, 2, B]\n"
