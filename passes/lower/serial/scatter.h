@@ -6,7 +6,8 @@
 #include "passes/lower/serial/serial.h"
 #include "passes/lower/walk.h"
 
-/* Combines `update` with element `at` of `out` and stores the result there. */
+/* Combines `update`, one number or a vector, with as many elements of `out` from `at`
+ * on and stores the results there. */
 void ig_scatter_put(ig_builder *b, ig_scatter kind, const ig_lower_operand *out,
                     ig_value *at, ig_value *update);
 /* The element that any update combined with it leaves as it is. */

@@ -7,7 +7,8 @@
  * any place, so tiles cut the block: each copies its columns of x and then goes through
  * all tuples.  A tuple out of range is reported and left out; one that is skipped is
  * left out.  Where x is in the
- * result's memory nothing is copied.
+ * result's memory nothing is copied; where x is one number, as the zeros that gradients
+ * are added to, it is read once a store.
  *
  *   grid       columns of the block, COLUMNS a tile
  */
@@ -22,7 +23,10 @@ typedef struct blocks {
     const ig_lower_operand *x, *ids, *updates, *out;
     uint32_t depth; /* leading axes of x that a tuple selects along */
     ig_scatter kind;
-    bool wraps, skips, is_checked, is_in_place, is_whole;
+    bool wraps, skips, is_checked, is_in_place;
+    bool is_whole;          /* x and out are dense, and there is one tile */
+    bool is_filled;         /* x is one number */
+    bool is_dense;          /* the blocks of updates and out are */
     ig_value *first, *last; /* columns of this tile */
 } blocks;
 
@@ -41,7 +45,7 @@ void ig_scatter_put(ig_builder *b, ig_scatter kind, const ig_lower_operand *out,
         k_store(b, update, out->buffer, at);
         return;
     }
-    ig_value *old = k_cast(b, k_load(b, out->buffer, at, 1), wide);
+    ig_value *old = k_cast(b, k_load(b, out->buffer, at, update->type->lanes), wide);
     ig_value *x = k_cast(b, update, wide), *joined;
     if (kind == IG_SCATTER_add) {
         joined = dtype == IG_DT_bool ? k_binary(b, IG_OP_or, old, x) : k_add(b, old, x);
@@ -104,7 +108,13 @@ static k_loop open_columns(const blocks *s, ig_builder *b) {
     return k_loop_open(b, s->first, s->last, k_i64(b, 1), NULL, 0);
 }
 
-/* All of x at once: both lie row by row, and there is one tile. */
+/* `lanes` elements of x; those of one number are all alike. */
+static ig_value *load_x(const blocks *s, ig_builder *b, ig_value *at, uint32_t lanes) {
+    return s->is_filled ? k_splat(b, k_load(b, s->x->buffer, k_i64(b, 0), 1), lanes)
+                        : k_load(b, s->x->buffer, at, lanes);
+}
+
+/* All of x at once. */
 static void copy_all(const blocks *s, ig_builder *b) {
     ig_dim all = ig_type_count(s->lower->module, s->x->type);
     uint32_t lanes = ig_lower_lanes(s->lower, (ig_dtype)s->x->type->dtype);
@@ -113,12 +123,11 @@ static void copy_all(const blocks *s, ig_builder *b) {
     k_loop loop = k_loop_open(b, k_i64(b, 0), whole, step, NULL, 0);
     for (int64_t i = 0; i < COPIES; i++) {
         ig_value *at = k_add(&loop.b, loop.index, k_i64(&loop.b, i * lanes));
-        ig_value *x = k_load(&loop.b, s->x->buffer, at, lanes);
-        k_store(&loop.b, x, s->out->buffer, at);
+        k_store(&loop.b, load_x(s, &loop.b, at, lanes), s->out->buffer, at);
     }
     k_loop_close(&loop, NULL, 0);
     loop = k_loop_open(b, whole, count, k_i64(b, 1), NULL, 0);
-    ig_value *x = k_load(&loop.b, s->x->buffer, loop.index, 1);
+    ig_value *x = load_x(s, &loop.b, loop.index, 1);
     k_store(&loop.b, x, s->out->buffer, loop.index);
     k_loop_close(&loop, NULL, 0);
 }
@@ -173,20 +182,40 @@ static ig_value *read_tuple(const blocks *s, ig_builder *b, ig_value *tuple,
     return at;
 }
 
-static void update_columns(const blocks *s, ig_builder *b) {
+/* `lanes` columns at a time, from `low` on. */
+static void update_block(const blocks *s, ig_builder *b, ig_value *const at[2],
+                         ig_value *low, ig_value *high, uint32_t lanes) {
+    uint32_t lead = s->ids->type->rank - 1;
+    ig_value *from = at[0], *to = at[1];
+    k_loop loop = k_loop_open(b, low, high, k_i64(b, lanes), NULL, 0);
+    from = column_at(s, &loop.b, s->updates, lead, loop.index, from);
+    to = column_at(s, &loop.b, s->out, s->depth, loop.index, to);
+    ig_value *update = k_load(&loop.b, s->updates->buffer, from, lanes);
+    ig_scatter_put(&loop.b, s->kind, s->out, to, update);
+    k_loop_close(&loop, NULL, 0);
+}
+
+/* Whole vectors, where blocks lie in a row, then the rest. */
+static void update_columns(const blocks *s, ig_builder *b, ig_value *const at[2]) {
+    uint32_t lanes = ig_lower_lanes(s->lower, (ig_dtype)s->out->type->dtype);
+    ig_value *whole = s->first;
+    if (s->is_dense && lanes > 1) {
+        ig_value *step = k_i64(b, lanes), *width = k_sub(b, s->last, s->first);
+        whole = k_add(b, s->first, k_mul(b, k_div(b, width, step), step));
+        update_block(s, b, at, s->first, whole, lanes);
+    }
+    update_block(s, b, at, whole, s->last, 1);
+}
+
+static void update_all(const blocks *s, ig_builder *b) {
     uint32_t lead = s->ids->type->rank - 1;
     ig_dim count = ig_dim_product(s->lower->module, s->ids->type->dims, lead);
-    ig_value *tuples = ig_lower_dim(s->lower, count), *valid = NULL;
+    ig_value *tuples = ig_lower_dim(s->lower, count), *valid = NULL, *at[2];
     k_loop loop = k_loop_open(b, k_i64(b, 0), tuples, k_i64(b, 1), NULL, 0);
-    ig_value *out = read_tuple(s, &loop.b, loop.index, &valid);
+    at[1] = read_tuple(s, &loop.b, loop.index, &valid);
     k_if check = k_if_open(&loop.b, valid, NULL, 0);
-    ig_value *from = place_at(s, &check.then, s->updates, lead, loop.index);
-    k_loop columns = open_columns(s, &check.then);
-    ig_value *at = column_at(s, &columns.b, s->updates, lead, columns.index, from);
-    ig_value *to = column_at(s, &columns.b, s->out, s->depth, columns.index, out);
-    ig_value *update = k_load(&columns.b, s->updates->buffer, at, 1);
-    ig_scatter_put(&columns.b, s->kind, s->out, to, update);
-    k_loop_close(&columns, NULL, 0);
+    at[0] = place_at(s, &check.then, s->updates, lead, loop.index);
+    update_columns(s, &check.then, at);
     k_if_close(&check, NULL, NULL);
     k_loop_close(&loop, NULL, 0);
 }
@@ -198,14 +227,37 @@ static ig_dim block_of(const blocks *s) {
     return ig_dim_product(s->lower->module, x->dims + s->depth, x->rank - s->depth);
 }
 
-static bool lies_row_by_row(ig_module *module, const ig_lower_operand *x) {
+/* From `axis` on. */
+static bool lies_row_by_row(ig_module *module, const ig_lower_operand *x,
+                            uint32_t axis) {
     ig_dim run = ig_dim_of(1);
     bool is_dense = true;
-    for (uint32_t d = x->type->rank; d-- > 0;) {
+    for (uint32_t d = x->type->rank; d-- > axis;) {
         is_dense = is_dense && ig_dim_same(x->strides[d], run);
         run = ig_dim_mul(module, run, x->type->dims[d]);
     }
     return is_dense;
+}
+
+static bool is_one_number(const ig_lower_operand *x) {
+    bool is_it = true;
+    for (uint32_t d = 0; d < x->type->rank; d++) {
+        is_it = is_it &&
+                (ig_dim_is(x->strides[d], 0) || ig_dim_is(x->type->dims[d], 1));
+    }
+    return is_it;
+}
+
+/* Which of the faster ways there are. */
+static void find_ways(blocks *s) {
+    ig_module *module = s->lower->module;
+    uint32_t lead = s->ids->type->rank - 1;
+    s->is_filled = is_one_number(s->x);
+    s->is_whole = ig_dim_is(s->lower->grid, 1) &&
+                  (s->is_filled || lies_row_by_row(module, s->x, 0)) &&
+                  lies_row_by_row(module, s->out, 0);
+    s->is_dense = lies_row_by_row(module, s->out, s->depth) &&
+                  lies_row_by_row(module, s->updates, lead);
 }
 
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
@@ -217,7 +269,7 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     if (!s->is_in_place) {
         copy_columns(s, b);
     }
-    update_columns(s, b);
+    update_all(s, b);
 }
 
 ig_status ig_lower_serial_scatter_nd(ig_lower *lower) {
@@ -245,8 +297,7 @@ ig_status ig_lower_serial_scatter_nd(ig_lower *lower) {
     lower->grid = ig_lower_ceil_div(lower, block_of(&s), ig_lower_tile(lower, COLUMNS));
     lower->cost = ig_type_count(lower->module,
                                 s.is_in_place ? s.updates->type : s.x->type);
-    s.is_whole = ig_dim_is(lower->grid, 1) && lies_row_by_row(lower->module, s.x) &&
-                 lies_row_by_row(lower->module, s.out);
+    find_ways(&s);
     ig_lower_each_tile(lower, emit_tile, &s);
     return IG_OK;
 }

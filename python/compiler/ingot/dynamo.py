@@ -453,6 +453,56 @@ def _boxed(call):
     return run
 
 
+_BAGS_BACK = torch.ops.aten._embedding_bag_backward.default
+_BAG_SUM = 0
+
+
+def _read_less(graph):
+    """What forward knows of bags, and their gradient makes anew or does not read, is not kept
+    for it: the bag of each id; of sums also the bags' sizes and maxima."""
+    for node in list(graph.nodes):
+        if node.op != "call_function" or node.target is not _BAGS_BACK:
+            continue
+        offsets, sizes, maxima = node.args[2], *node.args[4:6]
+        with graph.inserting_before(node):
+            none = graph.call_function(torch.ops.aten.slice.Tensor, (offsets, 0, 0, 0))
+        none.meta["val"] = offsets.meta["val"][:0]
+        if node.args[8] == _BAG_SUM:
+            sizes = maxima = offsets
+        node.args = (*node.args[:3], none, sizes, maxima, *node.args[6:])
+
+
+def _make_anew(forward, backward, results):
+    """What forward makes of nothing, as offsets that count up, backward makes for itself."""
+    output = next(n for n in forward.graph.nodes if n.op == "output")
+    made = {n.name: n for n in output.args[0][results:]
+            if n.op == "call_function" and not n.all_input_nodes}
+    gone = set()
+    for holder in [n for n in backward.graph.nodes if n.op == "placeholder"]:
+        node = made.get(holder.name)
+        if node is None:
+            continue
+        gone.add(node)
+        first = next(n for n in backward.graph.nodes if n.op != "placeholder")
+        with backward.graph.inserting_before(first):
+            anew = backward.graph.node_copy(node)
+        holder.replace_all_uses_with(anew)
+        backward.graph.erase_node(holder)
+    kept = [n for i, n in enumerate(output.args[0]) if i < results or n not in gone]
+    output.args = (type(output.args[0])(kept),)
+    for half in forward, backward:
+        half.graph.eliminate_dead_code()
+        half.recompile()
+
+
+def _partition(joint, inputs, *, num_fwd_outputs, **more):
+    _read_less(joint.graph)
+    halves = min_cut_rematerialization_partition(joint, inputs, num_fwd_outputs=num_fwd_outputs,
+                                                 **more)
+    _make_anew(*halves, num_fwd_outputs)
+    return halves
+
+
 def _compile_gradients(module, example_inputs, compile_graph):
     """Forward and backward, of which the parameters are arguments like others: a step of
     an optimizer changes them where they are, and compiles nothing.  What backward can make
@@ -464,7 +514,7 @@ def _compile_gradients(module, example_inputs, compile_graph):
     with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
         return aot_module_simplified(module, example_inputs, fw_compiler=compile_half,
                                      bw_compiler=compile_half,
-                                     partition_fn=min_cut_rematerialization_partition,
+                                     partition_fn=_partition,
                                      decompositions=core_aten_decompositions())
 
 

@@ -131,6 +131,17 @@ def base_of(node):
     return node
 
 
+def _is_turned(node, base):
+    """Is the value all of its base's elements in another order than row by row?  Then the base
+    is given, which lies row by row, and not a copy of it that is copied back."""
+    value, whole = node.meta.get("val"), base.meta.get("val")
+    return (node is not base and base.op == "call_function"
+            and isinstance(value, torch.Tensor) and isinstance(whole, torch.Tensor)
+            and _expr(value.numel()) == _expr(whole.numel())
+            and not _is_order(value, list(range(value.dim())))
+            and _is_order(whole, list(range(whole.dim()))))
+
+
 class _Number:
     """An argument of a view that follows from extents of the call's arguments."""
 
@@ -172,21 +183,23 @@ class Views:
         bases = [base_of(n) if isinstance(n, torch.fx.Node) else None for n in results]
         self.left, self.plan, self.used = [], [], set()
         for node, base in zip(results, bases, strict=True):
-            self._add(node, base, base is not None and (
+            is_shared = base is not None and (
                 base.op == "call_function" and bases.count(base) > 1 or
-                base.op == "placeholder"))
+                base.op == "placeholder")
+            self._add(node, base, is_shared or base is not None and _is_turned(node, base),
+                      must_share=is_shared and base.op == "call_function")
         if self:
             output.args = (tuple(self.left),)
 
     def __bool__(self):
         return len(self.left) < len(self.plan) or any(steps for _, _, steps in self.plan)
 
-    def _add(self, node, base, is_shared):
+    def _add(self, node, base, is_shared, must_share):
         is_argument = is_shared and base.op == "placeholder"
         try:
             steps = _views_of(node, self.symbols, self.used) if is_shared else []
         except NotImplementedError:
-            if not is_argument:
+            if must_share:
                 raise
             is_shared = is_argument = False
             steps = []

@@ -319,7 +319,100 @@ TEST(caches_are_written_where_they_stand_and_read) {
 }
 END_TEST
 
-UNIT_SUITE(compiled_scatter, a_table_is_changed_where_updates_are,
-           bad_indices_leave_every_byte, no_updates_change_nothing,
-           negative_indices_are_skipped_and_no_others, what_is_read_later_is_copied,
-           caches_are_written_where_they_stand_and_read)
+/* ---- wide rows ---- */
+
+enum { WIDEST = 300, UPDATES = 7, ROWS_OF = 2 };
+
+/* Rows of 17, 300 and W elements, of a dtype and kind: onto a table, and onto one
+ * number.  Small integers are exact in each dtype. */
+#define WIDE(w, width, dtype, kind)                                                \
+    "%x" w " = cast %t" w " {to = " dtype "}\n%u" w " = cast %d" w " {to = " dtype \
+    "}\n"                                                                          \
+    "%a" w " = scatter_nd %x" w ", %i, %u" w " {reduce = " kind "}\n"              \
+    "%f" w " = expand %two {to = [V, " width "]}\n"                                \
+    "%b" w " = scatter_nd %f" w ", %i, %u" w " {reduce = " kind "}\n"              \
+    "%p" w " = cast %a" w " {to = f32}\n%q" w " = cast %b" w " {to = f32}\n"
+
+#define WIDE_ROWS(dtype, kind)                                                     \
+    "module @m {\ngraph @main(%i: i64[B, 1], %t0: f32[V, 17], %d0: f32[B, 17], "   \
+    "%t1: f32[V, 300], %d1: f32[B, 300], %t2: f32[V, W], %d2: f32[B, W]) -> "      \
+    "(f32[V, 17], f32[V, 17], f32[V, 300], f32[V, 300], f32[V, W], f32[V, W]) {\n" \
+    "%number = const {value = 2} : f32[]\n%two = cast %number {to = " dtype        \
+    "}\n" WIDE("0", "17", dtype, kind) WIDE("1", "300", dtype, kind)               \
+        WIDE("2", "W", dtype, kind) "ret %p0, %q0, %p1, %q1, %p2, %q2\n}\n}\n"
+
+static const struct {
+    const char *text, *kind;
+} wide_rows[] = {
+    { WIDE_ROWS("f32", "add"), "add" },   { WIDE_ROWS("f16", "add"), "add" },
+    { WIDE_ROWS("f64", "max"), "max" },   { WIDE_ROWS("i32", "mul"), "mul" },
+    { WIDE_ROWS("i8", "min"), "min" },    { WIDE_ROWS("bf16", "none"), "none" },
+    { WIDE_ROWS("i64", "none"), "none" },
+};
+
+static float combine(const char *kind, float old, float x) {
+    return strcmp(kind, "add") == 0   ? old + x
+           : strcmp(kind, "mul") == 0 ? old * x
+           : strcmp(kind, "max") == 0 ? fmaxf(old, x)
+           : strcmp(kind, "min") == 0 ? fminf(old, x)
+                                      : x;
+}
+
+typedef struct wide_call {
+    float t[V * WIDEST], d[UPDATES * WIDEST], out[3 * ROWS_OF][V * WIDEST];
+} wide_call;
+
+static void check_wide(const wide_call *c, const int64_t *ids, const char *kind,
+                       int64_t width, int index) {
+    static float want[ROWS_OF][V * WIDEST];
+    for (int64_t i = 0; i < V * width; i++) {
+        want[0][i] = c->t[i];
+        want[1][i] = 2;
+    }
+    for (int64_t i = 0; i < UPDATES * width; i++) {
+        int64_t row = ids[i / width] < 0 ? ids[i / width] + V : ids[i / width];
+        for (int k = 0; k < ROWS_OF; k++) {
+            float *at = &want[k][row * width + i % width];
+            *at = combine(kind, *at, c->d[i]);
+        }
+    }
+    check_values(c->out[ROWS_OF * index], want[0], (size_t)(V * width));
+    check_values(c->out[ROWS_OF * index + 1], want[1], (size_t)(V * width));
+}
+
+TEST(rows_of_any_width_are_combined) {
+    static const int64_t widths[] = { 17, 300, 5 };
+    static wide_call c;
+    int64_t ids[UPDATES] = { 0, 2, 2, -1, 2, 0, 3 };
+    program p = open_program(wide_rows[_i].text);
+    ig_view in[7] = { view_of(ids, IG_I64, 2, UPDATES) }, out[6];
+    in[0].dims[1] = 1;
+    for (int i = 0; i < UPDATES * WIDEST; i++) {
+        c.d[i] = (float)(1 + i % 3);
+        c.t[i % (V * WIDEST)] = (float)(i % 5 + 1);
+    }
+    for (int i = 0; i < 6; i++) {
+        in[1 + i] = view_of(i % 2 ? c.d : c.t, IG_F32, 2, i % 2 ? UPDATES : V);
+        in[1 + i].dims[1] = widths[i / 2];
+        in[1 + i].capacity = i % 2 ? sizeof c.d : sizeof c.t;
+        out[i] = (ig_view){ .data = c.out[i], .capacity = sizeof c.out[i] };
+    }
+    CHECK_MSG(ig_session_run(p.session, in, 7, out, 6) == IG_OK, "%s",
+              ig_session_error(p.session));
+    for (int i = 0; i < 3; i++) {
+        check_wide(&c, ids, wide_rows[_i].kind, widths[i], i);
+    }
+    close_program(&p);
+}
+END_TEST
+
+static void add_wide_rows(TCase *tcase) {
+    tcase_add_loop_test(tcase, rows_of_any_width_are_combined, 0,
+                        (int)IG_COUNT_OF(wide_rows));
+}
+
+UNIT_SUITE_WITH(compiled_scatter, add_wide_rows, a_table_is_changed_where_updates_are,
+                bad_indices_leave_every_byte, no_updates_change_nothing,
+                negative_indices_are_skipped_and_no_others,
+                what_is_read_later_is_copied,
+                caches_are_written_where_they_stand_and_read)
