@@ -386,6 +386,10 @@ ig_status ig_plan_check_records(ig_plan *plan, const ig_message *message) {
         !ig_plan_has_text(plan, plan->header->model)) {
         return ig_message_set(message, IG_INVALID, "the plan is damaged: model name");
     }
+    if (plan->states_count > plan->inputs_count ||
+        plan->states_count > plan->outputs_count) {
+        return ig_message_set(message, IG_INVALID, "the plan is damaged: states");
+    }
     IG_TRY(check_all(plan, plan->exprs_count, check_expr, message));
     IG_TRY(check_all(plan, plan->lists_count, check_list, message));
     IG_TRY(check_all(plan, plan->symbols_count, check_symbol, message));

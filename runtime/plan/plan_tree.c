@@ -142,10 +142,6 @@ static const char *check_state(const ig_plan *plan, uint32_t i) {
 }
 
 ig_status ig_plan_check_tree(ig_plan *plan, const ig_message *message) {
-    if (plan->states_count > plan->inputs_count ||
-        plan->states_count > plan->outputs_count) {
-        return report_damage(message, "state", plan->states_count);
-    }
     for (uint32_t i = 0; i < plan->states_count; i++) {
         const char *why = check_state(plan, i);
         if (why) {
