@@ -62,7 +62,7 @@ static ig_value *multiply_rows(ig_expr *e, ig_value *x, ig_value *weights,
 ig_value *ig_compose_grouped_matmul(ig_expr *e, ig_value *x, ig_value *weights,
                                     ig_value *ends) {
     int64_t count;
-    if (!x || !weights || !ends) {
+    if (e->status != IG_OK || !x || !weights || !ends) {
         return NULL;
     }
     assert(x->type->rank == 2 && weights->type->rank == 3 && "the caller looked");
