@@ -232,6 +232,8 @@ for verb in compile run dump opt bench profile inspect; do
         status 6 $verb "$tmp/none.onnx" $options
     }
 done
+check "a count past 2^64 is none" 2 "--rank takes a count, not '99999999999999999999999'" \
+    "$ingot" dump "$tmp/relu.ig" --rank 99999999999999999999999
 for verb in run bench profile; do
     status 2 $verb "$tmp/relu.ig" --input x
     status 2 $verb "$tmp/relu.ig" --input 'frob=f32[1,4]=1'

@@ -28,12 +28,25 @@ def terms_leave_range(step, given):
                if not isinstance(r, list) and dtype_of(r) in FLOATS)
 
 
+HALVES = ("a value within a body that leaves halves: ONNX Runtime runs their operators in f32 and "
+          "keeps that from node to node (core/optimizer/insert_cast_transformer.cc)")
+
+
+def leave_halves(given, made):
+    """Is one of `made` an infinity that no value given is?"""
+    def has_infinity(arrays, dtypes):
+        return any(not isinstance(a, list) and dtype_of(a) in dtypes and
+                   bool(np.isinf(a.astype(np.float64)).any()) for a in arrays)
+
+    return has_infinity(made, ("f16", "bf16")) and not has_infinity(given, FLOATS)
+
+
 class Walk:
     """`why`: the first reason by which some node's result is open."""
 
     def __init__(self, model):
         self.opset = next(o.version for o in model.opset_import if not o.domain)
-        self.functions, self.why = list(model.functions), None
+        self.functions, self.why, self.depth = list(model.functions), None, 0
 
     def run(self, nodes, known):
         for node in nodes:
@@ -55,14 +68,17 @@ class Walk:
             enter(node, inputs, known)
         else:
             self.why = find_open_result(step, inputs, made) or (
-                NESTED_SUM if terms_leave_range(step, given) else None)
+                NESTED_SUM if terms_leave_range(step, given) else
+                HALVES if self.depth and leave_halves(given.values(), made) else None)
         known.update(zip(step.makes, made))
 
     def enter(self, body, inputs, known):
         inner = dict(known)
         inner.update((t.name, numpy_helper.to_array(t)) for t in body.initializer)
         inner.update(zip((i.name for i in body.input), inputs))
+        self.depth += 1
         self.run(body.node, inner)
+        self.depth -= 1
         return [inner.get(o.name) for o in body.output]
 
     def enter_if(self, node, inputs, known):
