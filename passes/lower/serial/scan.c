@@ -25,26 +25,24 @@ typedef struct scan {
     ig_dtype wide;
 } scan;
 
-/* Stores values at `index` of the result, and at the vectors after it. */
-static void store_sums(const scan *s, ig_builder *b, ig_value *const *index,
-                       ig_value *const *values, uint32_t vectors, ig_value *count) {
-    ig_value *at = ig_lower_at(s->lower, b, s->out, index);
+/* Stores vector number `v` after element `at` of the result. */
+static void store_sum(const scan *s, ig_builder *b, ig_value *at, uint32_t v,
+                      ig_value *value, ig_value *count) {
     uint32_t lanes = s->lines.lanes;
-    for (uint32_t v = 0; v < vectors; v++) {
-        ig_value *value = k_cast(b, values[v], (ig_dtype)s->out->type->dtype);
-        ig_value *own = k_add(b, at, k_i64(b, (int64_t)v * lanes));
-        k_store_count(b, value, s->out->buffer, own, lanes == 1 ? NULL : count);
-    }
+    ig_value *own = k_add(b, at, k_i64(b, (int64_t)v * lanes));
+    value = k_cast(b, value, (ig_dtype)s->out->type->dtype);
+    k_store_count(b, value, s->out->buffer, own, lanes == 1 ? NULL : count);
 }
 
-/* carried: the sums, then the shown part of them where that only rises. */
+/* carried: the sums, then the shown part of them where that only rises.  Each vector is
+ * stored before the next is read, or the sums of all would leave their registers. */
 static void emit_scan(void *user, ig_builder *b, ig_value **index, uint32_t vectors,
                       ig_value *count) {
     const scan *s = user;
     uint32_t lanes = s->lines.lanes, carried = s->is_rising ? 2 * vectors : vectors;
     ig_value *extent = ig_lower_dim(s->lower, s->x->type->dims[s->axis]);
     ig_value *zero = k_const_vector(b, s->wide, lanes, 0.0), *one = k_i64(b, 1);
-    ig_value *values[IG_LINE_MANY_VECTORS], *shown[IG_LINE_MANY_VECTORS];
+    ig_value *values[IG_LINE_MANY_VECTORS];
     _Static_assert(2 * IG_LINE_VECTORS <= IG_LINE_MANY_VECTORS, "room for either");
     for (uint32_t v = 0; v < carried; v++) {
         values[v] = zero;
@@ -54,6 +52,7 @@ static void emit_scan(void *user, ig_builder *b, ig_value **index, uint32_t vect
     ig_value *last = k_sub(in, extent, one);
     index[s->axis] = s->is_reverse ? k_sub(in, last, loop.index) : loop.index;
     ig_value *x_at = ig_lower_at(s->lower, in, s->x, index);
+    ig_value *out_at = ig_lower_at(s->lower, in, s->out, index);
     for (uint32_t v = 0; v < vectors; v++) {
         ig_value *at = k_add(in, x_at, k_i64(in, (int64_t)v * lanes));
         ig_value *x = k_load_count(in, s->x->buffer, at, lanes, count);
@@ -62,13 +61,16 @@ static void emit_scan(void *user, ig_builder *b, ig_value **index, uint32_t vect
         if (s->is_rising) {
             values[vectors + v] = k_max(in, before, values[v]);
         }
-        shown[v] = s->is_exclusive ? before : values[carried - vectors + v];
+        ig_value *shown = s->is_exclusive ? before : values[carried - vectors + v];
+        store_sum(s, in, out_at, v, shown, count);
     }
-    store_sums(s, in, index, shown, vectors, count);
     k_loop_close(&loop, values, carried);
     if (s->is_complete) {
         index[s->axis] = extent;
-        store_sums(s, b, index, &loop.results[carried - vectors], vectors, count);
+        ig_value *end = ig_lower_at(s->lower, b, s->out, index);
+        for (uint32_t v = 0; v < vectors; v++) {
+            store_sum(s, b, end, v, loop.results[carried - vectors + v], count);
+        }
     }
 }
 
