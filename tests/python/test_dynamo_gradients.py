@@ -177,6 +177,44 @@ class Gradients(unittest.TestCase):
                                    for b in (4, 6, 5, 9, 4)], dynamic=True)
         self.assertEqual(made, 2)
 
+    def test_little_is_kept_of_bags(self):
+        graphs, make = [], ingot.dynamo.CompiledGraph.__init__
+
+        def keep(graph, *given):
+            make(graph, *given)
+            graphs.append(graph)
+
+        with unittest.mock.patch.object(ingot.dynamo.CompiledGraph, "__init__", keep):
+            self.train(Recommender(), [((torch.randn(6, 5), torch.randint(0, 40, (6, 3, 1))),
+                                        torch.rand(6).round()) for _ in range(3)])
+        forward = graphs[0].module.graph
+        kept = next(n for n in forward.nodes if n.op == "output").args[0]
+        numbers = [n for n in kept if n.meta["val"].dtype == torch.int64]
+        self.assertLessEqual(len(numbers), 3, numbers)  # ids: no sizes, no offsets
+        self.assertEqual(graphs[0].hooks, [])  # nothing is turned and turned back
+
+    def test_backward_may_be_eager(self):
+        def refuse_second(graph, *given):
+            made.append(graph)
+            if len(made) > 1:
+                raise NotImplementedError("by the test")
+            make(graph, *given)
+
+        make = ingot.dynamo.CompiledGraph.__init__
+        ids, offsets = torch.randint(0, 30, (24,)), torch.arange(0, 24, 4)
+        for mode in ("sum", "mean", "max"):
+            with self.subTest(mode):
+                torch._dynamo.reset()
+                module, made = Bags(mode), []
+                eager = copy.deepcopy(module)
+                with self.assertLogs("ingot"), unittest.mock.patch.object(
+                        ingot.dynamo.CompiledGraph, "__init__", refuse_second):
+                    torch.compile(module, backend="ingot")(ids, offsets).sum().backward()
+                eager(ids, offsets).sum().backward()
+                for own, other in zip(module.parameters(), eager.parameters(), strict=True):
+                    torch.testing.assert_close(own.grad, other.grad)
+                ingot.dynamo._reported.clear()
+
     def test_gradients_of_inputs(self):
         x = torch.randn(4, 8, requires_grad=True)
         torch.compile(lambda v: (v * v).sum(), backend="ingot")(x).backward()

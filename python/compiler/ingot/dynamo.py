@@ -465,8 +465,10 @@ def _read_less(graph):
             continue
         offsets, sizes, maxima = node.args[2], *node.args[4:6]
         with graph.inserting_before(node):
-            none = graph.call_function(torch.ops.aten.slice.Tensor, (offsets, 0, 0, 0))
-        none.meta["val"] = offsets.meta["val"][:0]
+            none = graph.call_function(torch.ops.aten.full.default, ([0], 0), {
+                "dtype": offsets.meta["val"].dtype, "device": torch.device("cpu"),
+                "pin_memory": False})
+        none.meta["val"] = offsets.meta["val"].new_empty(0)
         if node.args[8] == _BAG_SUM:
             sizes = maxima = offsets
         node.args = (*node.args[:3], none, sizes, maxima, *node.args[6:])
