@@ -15,7 +15,7 @@ static bool place_boxes(ig_expr *e, ig_value *counts, ig_value **lists,
     ig_value *ends = ig_compose_running_sum(e, ig_expr_flatten(e, counts),
                                             IG_RUNNING_complete);
     ig_value *last = ig_expr_unsqueeze(e, ig_compose_last(e, ends), 0);
-    ig_expr_bind_dims(e, last, 1, "boxes that stand", &total);
+    ig_expr_bind_dims(e, last, 1, "boxes that are kept", &total);
     if (e->status != IG_OK) {
         return false;
     }
@@ -28,7 +28,7 @@ static bool place_boxes(ig_expr *e, ig_value *counts, ig_value **lists,
 /* A single list is used as it is. */
 static ig_value *give_list(ig_expr *e, ig_value *boxes, ig_value *counts) {
     ig_dim total;
-    ig_expr_bind_dims(e, ig_expr_flatten(e, counts), 1, "boxes that stand", &total);
+    ig_expr_bind_dims(e, ig_expr_flatten(e, counts), 1, "boxes that are kept", &total);
     if (e->status != IG_OK) {
         return NULL;
     }

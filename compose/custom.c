@@ -21,15 +21,15 @@ uint32_t ig_custom_result_count(const ig_graph *function) {
 static const char *refuse_function(const ig_graph *graph) {
     const ig_op *end = graph->body.last;
     if (!strstr(graph->name, "::")) {
-        return "its name is no operator's: write @\"domain::Op\"";
+        return "its name is not that of an operator: write @\"domain::Op\"";
     }
     for (uint32_t i = 0; i < graph->body.arg_count; i++) {
         if (graph->body.args[i]->type->kind != IG_TENSOR) {
-            return "an argument is no tensor";
+            return "an argument is not a tensor";
         }
     }
     if (graph->stage != IG_STAGE_TENSOR || graph->state_count || !end) {
-        return "it is no graph of tensor ops without state";
+        return "it is not a graph of tensor ops without state";
     }
     return graph->module->weights.count
                ? "the file has weights: write constants in the "
@@ -53,9 +53,10 @@ ig_status ig_custom_check_all(const ig_module *functions, const char *file) {
         const ig_symbol *symbol = ig_symbol_at(functions, i);
         ig_location where = { .file = file };
         if (symbol->multiple != 1 || ig_symbol_is_defined(symbol)) {
-            return ig_error(diag, IG_INVALID, &where,
-                            "symbol %s: an operator's extents have min and max alone",
-                            symbol->name);
+            return ig_error(
+                diag, IG_INVALID, &where,
+                "symbol %s: an extent of an operator has only a min and a max",
+                symbol->name);
         }
     }
     return IG_OK;

@@ -14,6 +14,6 @@ ig_decompose_fn ig_decomposition_of(ig_opcode code) {
 #include "ir/ops.def"
 #undef OP
     };
-    assert(code < IG_OP_COUNT && "an op that stands in the graph");
+    assert(code < IG_OP_COUNT && "an op that is in the graph");
     return decompositions[code];
 }

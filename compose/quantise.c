@@ -38,7 +38,7 @@ static ig_value *settle_param(ig_expr *e, ig_value *param, const ig_value *x,
         }
         ig_expr_guard_equal(
             e, param->type->dims[0], x->type->dims[q->axis],
-            "the scale or zero point has one element for each index of the axis");
+            "the scale or zero point must have one element for each index of the axis");
     }
     return param;
 }

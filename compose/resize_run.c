@@ -192,7 +192,7 @@ static ig_dim bind_half_width(const run_axis *r) {
     ig_value *width = ig_expr_with(e, IG_OP_mul, stretch_of(r), (double)reach_of(r));
     width = ig_expr_with(e, IG_OP_min, ig_build_ceil(e, width), 1e15);
     width = ig_expr_reshape(e, ig_expr_cast(e, width, IG_DT_i64), 1, &one);
-    ig_expr_bind_dims(e, width, 1, "half the elements that a scale asks for", &half);
+    ig_expr_bind_dims(e, width, 1, "half of the elements that the scale gives", &half);
     return half;
 }
 

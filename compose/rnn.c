@@ -37,9 +37,9 @@ static ig_value *fit_state(ig_expr *e, ig_value *state, ig_dim batch, ig_dim wid
         return state; /* the row's check says what is wrong */
     }
     ig_expr_guard_equal(e, state->type->dims[0], batch,
-                        "a layer's first state has the batch of its input");
+                        "a layer's first state must have the batch of its input");
     ig_expr_guard_equal(e, state->type->dims[1], width,
-                        "a layer's first state is as wide as its weights say");
+                        "a layer's first state must be as wide as its weights say");
     ig_dim dims[] = { batch, width };
     return ig_build_reshape(e, state, NULL, (ig_reshape_attrs){ .to = { dims, 2 } });
 }

@@ -20,14 +20,14 @@ int64_t ig_attr_int(const ig_op *op, uint32_t slot, int64_t absent) {
     const ig_attr *attr = slot_of(op, slot);
     assert((attr->kind <= IG_ATTR_INT || attr->kind == IG_ATTR_BOOL ||
             attr->kind == IG_ATTR_ENUM || attr->kind == IG_ATTR_DTYPE) &&
-           "the slot is no integer");
+           "the slot is not an integer");
     return attr->kind == IG_ATTR_NONE ? absent : attr->as.i;
 }
 
 double ig_attr_float(const ig_op *op, uint32_t slot, double absent) {
     const ig_attr *attr = slot_of(op, slot);
     assert((attr->kind == IG_ATTR_NONE || attr->kind == IG_ATTR_FLOAT) &&
-           "the slot is no float");
+           "the slot is not a float");
     return attr->kind == IG_ATTR_NONE ? absent : attr->as.f;
 }
 
@@ -35,7 +35,7 @@ const char *ig_attr_str(const ig_op *op, uint32_t slot) {
     const ig_attr *attr = slot_of(op, slot);
     assert((attr->kind == IG_ATTR_NONE || attr->kind == IG_ATTR_STR ||
             attr->kind == IG_ATTR_SYM) &&
-           "the slot is no string");
+           "the slot is not a string");
     return attr->kind == IG_ATTR_NONE ? NULL : attr->as.str;
 }
 
@@ -44,7 +44,7 @@ bool ig_attr_is_set(const ig_op *op, uint32_t slot) {
 }
 
 const char *ig_attr_word(const ig_attr_info *info, int64_t value) {
-    assert(info->names && "the slot is no enumeration");
+    assert(info->names && "the slot is not an enumeration");
     int64_t number = 0;
     while (number < value && info->names[number]) {
         number++;

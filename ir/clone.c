@@ -201,8 +201,8 @@ static cloner start_cloner(const ig_graph *from, ig_graph *to, ig_map *map,
 }
 
 ig_op *ig_op_clone(const ig_op *op, ig_block *block, ig_op *before, ig_map *map) {
-    assert(op->code < IG_OP_COUNT && op->block && "the op stands in a graph");
-    assert((!before || before->block == block) && "`before` stands in another block");
+    assert(op->code < IG_OP_COUNT && op->block && "the op is in a graph");
+    assert((!before || before->block == block) && "`before` is in another block");
     ig_map own, types;
     if (!map) {
         ig_map_init(&own, &block->graph->module->arena);
@@ -224,7 +224,7 @@ void ig_block_inline_at(const ig_block *from, const ig_block_position *position,
     ig_block *block = position->block;
     ig_op *before = position->before;
     assert((args || !from->arg_count) && "a value for each argument");
-    assert((!before || before->block == block) && "`before` stands in another block");
+    assert((!before || before->block == block) && "`before` is in another block");
     const ig_op *end = from->last;
     assert(end && (ig_ops[end->code].traits & IG_TERMINATOR) && "a block ends");
     ig_map map, types;
@@ -291,7 +291,7 @@ static void clone_origins(const ig_module *from, ig_module *to) {
         ig_origin_union parts = from->unions.items[i];
         (void)ig_origins_join(to, parts.first, parts.second);
     }
-    assert(to->unions.count == from->unions.count && "no union stands twice");
+    assert(to->unions.count == from->unions.count && "no union occurs twice");
     for (size_t i = 0; i < from->gone.count; i++) {
         IG_PUSH(&to->arena, &to->gone, from->gone.items[i]);
     }

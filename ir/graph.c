@@ -216,15 +216,15 @@ static void note_head(ig_op *op) {
 }
 
 void ig_op_insert(ig_op *op, ig_block *block, ig_op *before) {
-    assert(!op->block && "inserting an op that stands somewhere");
-    assert((!before || before->block == block) && "`before` stands in another block");
+    assert(!op->block && "inserting an op that is in a block");
+    assert((!before || before->block == block) && "`before` is in another block");
     link_op(op, block, before);
     note_head(op);
 }
 
 void ig_op_move(ig_op *op, ig_block *block, ig_op *before) {
     assert(op->block && op->block->graph == block->graph && "moving between graphs");
-    assert((!before || before->block == block) && "`before` stands in another block");
+    assert((!before || before->block == block) && "`before` is in another block");
     if (op == before) {
         return;
     }

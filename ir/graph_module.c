@@ -165,12 +165,12 @@ void ig_graph_rename(ig_graph *graph, const char *name) {
 }
 
 void *ig_module_beside(const ig_module *module, const void *key) {
-    assert(key && "what is kept beside a module has a key");
+    assert(key && "data kept beside a module has a key");
     return ig_map_get_id(&module->beside, IG_MAP_PTR(key));
 }
 
 void ig_module_keep_beside(ig_module *module, const void *key, const void *value) {
-    assert(key && value && "what is kept beside a module has a key");
+    assert(key && value && "data kept beside a module has a key");
     ig_map_set_id(&module->beside, IG_MAP_PTR(key), (void *)(uintptr_t)value);
 }
 

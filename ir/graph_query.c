@@ -61,7 +61,7 @@ static const ig_block *home_of(const ig_value *value) {
 }
 
 bool ig_value_is_outside(const ig_value *value, const ig_block *block) {
-    assert(home_of(value) && "the value stands in a block");
+    assert(home_of(value) && "the value is in a block");
     const ig_block *home = home_of(value);
     for (const ig_op *op = block->parent; op; op = op->block->parent) {
         if (op->block == home) {

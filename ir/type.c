@@ -148,7 +148,7 @@ const ig_type *ig_type_with_dims(ig_module *module, const ig_type *type, uint32_
     assert((dims || !rank) && "a shape has its extents");
     assert((type->kind == IG_TENSOR || type->kind == IG_BUFFER ||
             type->kind == IG_TABLE) &&
-           "only what has a shape takes another");
+           "only a type with a shape takes another");
     candidate c;
     start_candidate(&c, module, (ig_kind)type->kind, rank, dims);
     c.type->dtype = type->dtype;

@@ -88,9 +88,10 @@ static const ig_image_codec *find_codec(ig_image_file *file) {
     }
     file->format = "image";
     (void)ig_image_fail(file, IG_INVALID,
-                        file->size ? "the %zu bytes are no BMP, JPEG, JPEG 2000, PNG, "
-                                     "PNM, TIFF or WebP file"
-                                   : "there are %zu bytes",
+                        file->size
+                            ? "the %zu bytes are not a BMP, JPEG, JPEG 2000, PNG, "
+                              "PNM, TIFF or WebP file"
+                            : "there are %zu bytes",
                         file->size);
     return NULL;
 }

@@ -80,7 +80,7 @@ static ig_status read_bitmap(const ig_image_file *file, bitmap *b) {
     size_t size = ig_image_le(head, 4);
     bool is_core = size == 12;
     if (!is_core && (size < 40 || size > 256)) {
-        return ig_image_fail(file, IG_UNSUPPORTED, "its head has %zu bytes", size);
+        return ig_image_fail(file, IG_UNSUPPORTED, "its header has %zu bytes", size);
     }
     if (file->size < FILE_HEAD + size) {
         return ig_image_cut(file);

@@ -38,7 +38,7 @@ static bool is_frame(uint8_t marker) {
            marker != 0xcc;
 }
 
-/* A marker with nothing behind it. */
+/* A marker with nothing after it. */
 static bool is_lone(uint8_t marker) {
     return marker == 0 || marker == 1 || (marker >= 0xd0 && marker <= 0xd8) ||
            marker == 0xff;

@@ -83,7 +83,7 @@ static ig_status read_head(const ig_image_file *file, reader *r,
         return ig_image_fail(file, IG_INVALID, "the largest sample is %u", r->max);
     }
     if (r->at == file->size || !is_blank(file->data[r->at++])) {
-        return ig_image_fail(file, IG_INVALID, "no blank ends its head");
+        return ig_image_fail(file, IG_INVALID, "its header does not end in a blank");
     }
     *out = (ig_image_extents){ .height = height, .width = width };
     return count_bytes(r, out) <= (int64_t)(file->size - r->at) ? IG_OK

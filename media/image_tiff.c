@@ -170,7 +170,7 @@ static ig_status measure_tiff(const ig_image_file *file,
     IG_TRY(ig_image_open(file, &library, &f));
     tiff *t = open_tiff(&f, &s, 0);
     if (!t) {
-        return report_damage(&s, "its head is damaged or cut off");
+        return report_damage(&s, "its header is damaged or cut off");
     }
     bool is_sized = f.TIFFGetField(t, WIDTH, &width) &&
                     f.TIFFGetField(t, HEIGHT, &height);
@@ -230,7 +230,7 @@ static ig_status decode_tiff(const ig_image_file *file, const ig_image_extents *
     IG_TRY(ig_image_open(file, &library, &f));
     tiff *t = open_tiff(&f, &s, extents->height * extents->width);
     if (!t) {
-        return report_damage(&s, "its head is damaged or cut off");
+        return report_damage(&s, "its header is damaged or cut off");
     }
     ig_status status = read_raster(&f, t, &s, extents, rgb);
     f.TIFFClose(t);

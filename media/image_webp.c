@@ -28,7 +28,7 @@ static ig_status measure_webp(const ig_image_file *file,
         return ig_image_fail(file, IG_UNSUPPORTED, "animations are not read");
     }
     if (!f.WebPGetInfo(file->data, file->size, &width, &height)) {
-        return ig_image_fail(file, IG_INVALID, "its head is damaged or cut off");
+        return ig_image_fail(file, IG_INVALID, "its header is damaged or cut off");
     }
     *out_extents = (ig_image_extents){ .height = height, .width = width };
     return IG_OK;

@@ -261,8 +261,8 @@ typedef struct ig_plan_variant {
     STEP(store, "operand 0: i64 elements; values: what is stored there, in order")     \
     STEP(set, "symbol; value")                                                         \
     STEP(read, "symbol; operand 0: one i64 element")                                   \
-    STEP(guard, "index: guard that stands here")                                       \
-    STEP(commit, "behind it inputs are written in place, and nothing fails")           \
+    STEP(guard, "index: the guard of this step")                                       \
+    STEP(commit, "after it inputs are written in place, and nothing fails")            \
     STEP(prepare, "operands: opened weights; body: done when one of them has changed")
 
 typedef enum ig_step_kind {

@@ -13,7 +13,7 @@ const ig_custom_op *ig_operators_at(const ig_custom_library *library, size_t ind
 }
 
 static const char *refuse_op(const ig_custom_op *op) {
-    return !op->name || !strstr(op->name, "::") ? "has a name that is no domain::Op"
+    return !op->name || !strstr(op->name, "::") ? "has a name that is not domain::Op"
            : strpbrk(op->name, "\"\\\n") ? "has a name with a quote or a line end"
            : !op->signature              ? "has no signature"
            : !op->run                    ? "has no function"
@@ -62,7 +62,7 @@ ig_status ig_operators_open(const char *path, const ig_custom_library **out_libr
     *out_library = entry ? entry() : NULL;
     if (!*out_library) {
         snprintf(why, IG_CUSTOM_WHY_BYTES,
-                 "it is no library of operators: it exports no ig_custom_v1");
+                 "it is not a library of operators: it exports no ig_custom_v1");
         return IG_INVALID;
     }
     return ig_operators_check(*out_library, why);

@@ -70,7 +70,7 @@ static ig_status compile_pattern(ig_regex *regex, const char *pattern,
     if (!regex->pattern) {
         (void)regex->get_error_message(code, text, sizeof text);
         (void)snprintf(why, IG_REGEX_WHY_BYTES,
-                       "the pattern is no regular expression at byte %zu: %s", at,
+                       "the pattern is not a regular expression: byte %zu: %s", at,
                        text);
         return IG_INVALID;
     }

@@ -124,7 +124,7 @@ static void check_received(const bench *b, int bytes) {
     for (int r = 0; r < b->world; r++) {
         const char *from = b->receive + (size_t)r * (size_t)bytes;
         if (from[0] != (char)(r + 1) || from[bytes - 1] != (char)(r + 1)) {
-            fail("what came is not what was sent");
+            fail("the received bytes are not those sent");
         }
     }
 }

@@ -88,7 +88,7 @@ void ig_cpu_set(ig_cpu_emitter *e, const ig_value *value, LLVMValueRef llvm) {
 ig_status ig_cpu_set_result(ig_cpu_emitter *e, const ig_op *op, LLVMValueRef llvm) {
     assert(op->result_count == 1 && "an emitter of one result");
     assert(LLVMTypeOf(llvm) == ig_cpu_type(e, op->results[0].type) &&
-           "what is emitted has the type of the op");
+           "the emitted value has the type of the op");
     ig_cpu_set(e, &op->results[0], llvm);
     return IG_OK;
 }

@@ -99,7 +99,7 @@ static LLVMTargetMachineRef take_parked(const ig_cpu_level *level) {
 
 /* Keeps the machine for whoever asks next, where there is room. */
 static void park_target(const ig_cpu_level *level, LLVMTargetMachineRef target) {
-    assert(level && target && "only what was opened is closed");
+    assert(level && target && "only an open one is closed");
     pthread_mutex_lock(&parked_lock);
     for (size_t i = 0; i < MAX_PARKED && target; i++) {
         if (!parked[i].target) {

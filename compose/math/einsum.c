@@ -389,7 +389,7 @@ static void multiply_terms(equation *e, term *a, term *b) {
     bool is_narrow = !s.rows.count && !s.columns.count;
     if (s.summed.count && e->has_bools) {
         fail_equation(
-            e, "truth values have no sums of products: cast them to numbers first");
+            e, "bools cannot be multiplied and summed: cast them to numbers first");
         return;
     }
     if (!s.summed.count || is_narrow) {
@@ -424,7 +424,7 @@ static bool read_terms(equation *e, const char *at, const char *end, term *terms
         }
         at = stop + 1;
     }
-    return count > 0 || fail_equation(e, "there is no operand");
+    return count > 0 || fail_equation(e, "expected at least one operand");
 }
 
 static void evaluate_terms(equation *e, term *terms, uint32_t count) {

@@ -229,7 +229,7 @@ ig_value *ig_compose_dft_to_real(ig_expr *e, ig_complex x, uint32_t axis, int64_
     }
     ig_dim first = ig_dim_of(0), count = ig_dim_of(n / 2 + 1);
     ig_expr_guard_less_equal(e, count, x.re->type->dims[axis],
-                             "a spectrum has half of the frequencies and one more");
+                             "a spectrum must have half of the frequencies plus one");
     x = (ig_complex){ ig_expr_slice(e, x.re, axis, first, count, 1),
                       ig_expr_slice(e, x.im, axis, first, count, 1) };
     x = (ig_complex){ to_last(e, x.re, axis), to_last(e, x.im, axis) };

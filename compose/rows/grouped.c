@@ -22,7 +22,7 @@ static ig_dim *bind_bounds(ig_expr *e, ig_value *ends, ig_dim rows, uint32_t cou
     }
     if (e->status == IG_OK) {
         ig_expr_guard_less_equal(e, bounds[count], rows,
-                                 "groups must not end behind x");
+                                 "groups must not end after the rows of x");
     }
     return bounds;
 }

@@ -33,7 +33,7 @@ static bool group_ids(ig_expr *e, const ig_update_table *tables, uint32_t count,
         types[2 * (size_t)i] = types[2 * (size_t)i + 1] = ids[i]->type;
         ig_expr_guard_less_equal(e, ids[i]->type->dims[0],
                                  ig_dim_const(e->module, UINT32_MAX),
-                                 "the ids of a table are fewer than 2^32");
+                                 "a table must have fewer than 2^32 ids");
     }
     ig_op_spec spec = { .operands = ids,
                         .operand_count = count,

@@ -45,7 +45,7 @@ static ig_status link_object(ig_context *context, const char *path, const char *
     if (result == -1 || result == 127) {
         return ig_error_hint(&context->diag, IG_UNSUPPORTED, &where,
                              "install a C compiler, or use --emit=object",
-                             "there is no cc that could link it");
+                             "there is no C compiler (cc) to link it");
     }
     if (result != 0) {
         return ig_error(&context->diag, IG_IO, &where, "cc ended with status %d",

@@ -117,8 +117,7 @@ static ig_str pack_code(ig_arena *arena, const ig_artifact_kernel *kernels,
         }
         ig_put_align(&code, IG_ENTRY_ALIGN);
         if (kernels[i].bytes) {
-            assert(kernels[i].entry < kernels[i].size &&
-                   "the function lies in its code");
+            assert(kernels[i].entry < kernels[i].size && "the function is in its code");
             table[i].entry = code.size - header.image_offset + kernels[i].entry;
             table[i].bytes = kernels[i].size;
             ig_put_bytes(&code, kernels[i].bytes, kernels[i].size);
@@ -212,7 +211,7 @@ static void add_weights(packer *p, const ig_artifact_weights *weights) {
     uint64_t at = 0;
     for (size_t i = 0; i < weights->spans.count; i++) {
         const ig_artifact_span *span = &weights->spans.items[i];
-        assert(span->offset >= at && "constants lie one after the other");
+        assert(span->offset >= at && "constants follow one another");
         add_zeros(p, span->offset - at);
         add_data(p, span->data, span->size);
         at = span->offset + span->size;

@@ -176,7 +176,7 @@ static bool joins_phase(plan *p, const ig_op *launch) {
     uint32_t outs = (uint32_t)ig_attr_int(launch, IG_launch_outs, 0);
     bool is_free = p->phase_open;
     assert(outs <= launch->operand_count &&
-           "what is written stands among the operands");
+           "the written values are among the operands");
     for (uint32_t i = 0; i < launch->operand_count; i++) {
         ig_value *value = launch->operands[i].value;
         bool is_out = i >= launch->operand_count - outs;
@@ -248,7 +248,7 @@ static void add_host(plan *p, const ig_op *const *at) {
     const char *function = ig_attr_str(op, IG_host_function);
     ig_plan_step step = new_step(p, IG_STEP_host, function, op);
     uint32_t outs = (uint32_t)ig_attr_int(op, IG_host_outs, 0);
-    assert(outs <= op->operand_count && "what is written stands among the operands");
+    assert(outs <= op->operand_count && "the written values are among the operands");
     uint32_t ins = op->operand_count - outs;
     step.outs = outs;
     step.index = ig_artifact_host(

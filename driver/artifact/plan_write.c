@@ -294,7 +294,7 @@ static ig_status check_port(const plan *p, const ig_value *value, const char *na
 
 _Static_assert((int)IG_ROLE_OF_shared == (int)IG_ROLE_SHARED &&
                    (int)IG_ROLE_OF_none == (int)IG_ROLE_NONE,
-               "roles are the runtime's");
+               "roles are set by the runtime only");
 
 /* How many entries of lengths or offsets there are a row of the first result, whose
  * first extent is the batch; 0: not known. */

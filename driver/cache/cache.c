@@ -186,7 +186,7 @@ bool ig_cache_get_kernel(const char *folder, ig_str key, ig_arena *arena,
 void ig_cache_put_kernel(const char *folder, ig_str key,
                          const ig_artifact_kernel *kernel) {
     assert(kernel->bytes && kernel->entry < kernel->size &&
-           "the function lies in its code, or it would not be read back");
+           "the function is in its code, or it would not be read back");
     char name[NAME_BYTES];
     entry_header header = { .key_bytes = key.size,
                             .content_bytes = kernel->size,

@@ -107,7 +107,7 @@ static ig_hash128 hash_in_file(ig_payloads *p, size_t index, const void *bytes,
     const char *begin = p->module->files.items[index].data;
     uint64_t offset = (uint64_t)((const char *)bytes - begin);
     assert(offset + size <= p->module->files.items[index].size &&
-           "importers check that constants lie in their file");
+           "importers check that constants are in their file");
     ig_payload_hashes *known = &p->files[index];
     for (size_t i = 0; i < known->items.count; i++) {
         const ig_payload_hash *item = &known->items.items[i];

@@ -60,7 +60,7 @@ int ig_private_folder_open(const char *path, char *why) {
 }
 
 int ig_private_file_open(int folder, const char *name) {
-    assert(folder >= 0 && !strchr(name, '/') && "an entry lies in an open folder");
+    assert(folder >= 0 && !strchr(name, '/') && "an entry is in an open folder");
     struct stat facts;
     int file = ig_open_at(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
                           0);

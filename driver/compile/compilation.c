@@ -30,7 +30,7 @@ static ig_status compute_recipes(ig_module *module, ig_arena *arena,
         return IG_OK;
     }
     ig_context_progress(module->context, "weights", 0, 0);
-    assert(graph->body.arg_count == 0 && "recipes are computed from constants alone");
+    assert(graph->body.arg_count == 0 && "recipes are computed from constants only");
     uint32_t count = graph->body.last->operand_count;
     ig_tensor *values = IG_NEW_ARRAY(arena, ig_tensor, count);
     *out_values = values;
@@ -333,7 +333,7 @@ static const ig_op *find_compute(const ig_block *block) {
 
 static ig_status check_plan(const ig_compilation *build, const ig_module *lowered) {
     ig_diag *diag = &build->module->context->diag;
-    const char *hint = "a pipeline of one's own ends with 'lower'";
+    const char *hint = "a custom pipeline must end with 'lower'";
     const ig_graph *entry = ig_entry_of(lowered);
     if (!entry || entry->stage != IG_STAGE_PLAN) {
         return ig_error_hint(diag, IG_INVALID, NULL, hint,

@@ -68,8 +68,9 @@ static ig_status check_isolation(const compile_call *call) {
     }
     if (options->weights == IG_WEIGHTS_REFERENCE || options->after_pass ||
         options->stop_after) {
-        return ig_error(diag, IG_UNSUPPORTED, NULL,
-                        "isolated work embeds weights and shows no passes");
+        return ig_error(
+            diag, IG_UNSUPPORTED, NULL,
+            "an isolated compilation embeds weights and cannot show passes");
     }
     IG_TRY(find_gpu(call, &gpu));
     return gpu ? ig_error(diag, IG_UNSUPPORTED, NULL,
@@ -271,7 +272,7 @@ static ig_status find_machine(compile_call *call) {
     if (of[IG_FAMILY_CPU] && of[IG_FAMILY_ARM64]) {
         return ig_error_hint(&call->context->diag, IG_UNSUPPORTED, NULL,
                              "an artifact runs on both machines",
-                             "an object is of one machine, not of %s and %s",
+                             "an object is for one machine, not for %s and %s",
                              of[IG_FAMILY_CPU]->name, of[IG_FAMILY_ARM64]->name);
     }
     call->is_arm64 = of[IG_FAMILY_ARM64] != NULL;

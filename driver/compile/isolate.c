@@ -178,7 +178,7 @@ static void answer_open(child *c, ig_packet *packet) {
     } else if (was_named(c, packet->text)) {
         status = ig_file_open(packet->text, &file, why);
     } else {
-        snprintf(why, sizeof why, "nobody named this file");
+        snprintf(why, sizeof why, "no command named this file");
     }
     *packet = (ig_packet){ .kind = IG_PACKET_opened, .code = (int32_t)status };
     ig_packet_set_text(packet, ig_str_of(why));

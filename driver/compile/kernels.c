@@ -172,7 +172,8 @@ static ig_str key_of(const ig_kernel_job *job, ig_arena *arena) {
 }
 
 static ig_status do_job(worker *w, ig_kernel_job *job) {
-    assert(job->count > 0 && !job->out->bytes && "a job compiles what there is not");
+    assert(job->count > 0 && !job->out->bytes &&
+           "a job compiles a kernel that is not compiled yet");
     ig_compile_team *team = w->team;
     if (team->folder) {
         job->key = key_of(job, &w->arena);

@@ -117,7 +117,7 @@ static void note_family(const ig_target_list *list, const ig_target *target,
 
 ig_status ig_module_lower(const ig_module *module, const ig_compile_options *options,
                           const char *stage, ig_lowered *out) {
-    assert(out->count == 0 && "what was lowered before was destroyed");
+    assert(out->count == 0 && "the earlier lowering was destroyed");
     ig_context *context = module->context;
     IG_TRY(ig_targets_parse(context, options->target, &out->targets));
     for (uint32_t i = 0; i < out->targets.count && !out->is_stopped; i++) {

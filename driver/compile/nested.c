@@ -10,7 +10,7 @@ static ig_status check_options(const ig_nested *nested) {
     ig_diag *diag = &nested->outer->module->context->diag;
     if (options->emit && strcmp(options->emit, "ingot") != 0) {
         return ig_error(diag, IG_UNSUPPORTED, NULL,
-                        "%s becomes an artifact, and nothing else", nested->what);
+                        "%s can be compiled to an artifact only", nested->what);
     }
     return options->isolate ? ig_error(diag, IG_UNSUPPORTED, NULL,
                                        "%s is not compiled in isolation", nested->what)

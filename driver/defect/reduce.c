@@ -125,7 +125,7 @@ static ig_status open_file(void *arguments) {
     ig_location where = { .file = r->path };
     if (!graph || strcmp(ig_model_format(r->path), "onnx") != 0) {
         return ig_error(&r->module->context->diag, IG_UNSUPPORTED, &where,
-                        "only ONNX models are made smaller");
+                        "only ONNX models can be reduced");
     }
     IG_TRY(ig_onnx_edit_open(r->module->context, r->path, &r->file, &r->editor));
     r->node_count = ig_onnx_edit_node_count(r->editor);
@@ -157,9 +157,9 @@ static ig_status try_whole(reduction *r) {
         r->is_open = true;
     }
     ig_location where = { .file = r->path };
-    return ig_error(&r->module->context->diag, IG_INVALID, &where,
-                    "the check does not say of the model, written anew, what it says "
-                    "of this file");
+    return ig_error(
+        &r->module->context->diag, IG_INVALID, &where,
+        "the check gives another result for the rewritten model than for this file");
 }
 
 static ig_status reduce_all(reduction *r) {

@@ -96,7 +96,7 @@ static ig_status check_wanted(const grad_call *c) {
     for (size_t i = 0; i < c->patterns.count; i++) {
         if (!c->is_met[i]) {
             return refuse_name(c, "`ingot inspect` lists weights and inputs",
-                               "'%s' is the name of no weight or input",
+                               "no weight or input is called '%s'",
                                c->patterns.items[i]);
         }
     }
@@ -104,7 +104,8 @@ static ig_status check_wanted(const grad_call *c) {
                ? IG_OK
                : refuse_name(
                      c, "name inputs: --grad OUTPUT:NAME,NAME",
-                     "there is no weight of floats by which there are gradients%s", "");
+                     "there is no weight of floats to take gradients with respect to%s",
+                     "");
 }
 
 /* ---- the seed ---- */
@@ -128,7 +129,7 @@ static ig_value *seed_for(const grad_call *c, ig_expr *e, const ig_value *y) {
     ig_value *seed = c->graph->body.args[c->seed];
     for (uint32_t i = 0; i < y->type->rank; i++) {
         ig_make_guard_equal(e->builder, seed->type->dims[i], y->type->dims[i],
-                            "the gradient given has not the extents of the output");
+                            "the gradient given must have the extents of the output");
     }
     return ig_expr_reshape(e, seed, y->type->rank, y->type->dims);
 }

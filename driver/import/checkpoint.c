@@ -187,10 +187,9 @@ static ig_status give_weights(giver *g, ig_str metadata) {
         IG_TRY(add_weight(g, g->module->weights.items[i]));
     }
     if (g->all.count == 0) {
-        return FAIL(
-            g, IG_INVALID,
-            "none of its %zu tensors has the name of one of the model's weights",
-            g->checkpoint.tensors.count);
+        return FAIL(g, IG_INVALID,
+                    "none of its %zu tensors has the name of a weight of the model",
+                    g->checkpoint.tensors.count);
     }
     return g->bytes ? give_elements(g) : IG_OK;
 }

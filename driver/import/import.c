@@ -38,7 +38,7 @@ typedef struct import_call {
 static ig_status bad_statement(const import_call *call, const char *statement) {
     return ig_error_hint(&call->context->diag, IG_INVALID, NULL,
                          "write NAME=TYPE, for example dense=f32[8,13]",
-                         "'%s' says no type for an input", statement);
+                         "'%s' gives no type for an input", statement);
 }
 
 /* "x=f32[8,13]" -> name and type. */

@@ -140,15 +140,15 @@ static ig_status complete_op(ig_module *module, ig_graph *graph,
     }
     find_own(op, &x);
     if (x.unknown) {
-        return ig_error(diag, IG_INVALID, &where,
-                        "its signature computes with extent %s, which neither an "
-                        "argument nor a result before has alone",
-                        x.unknown);
+        return ig_error(
+            diag, IG_INVALID, &where,
+            "its signature computes with extent %s, which is not by itself an extent of an argument or an earlier result",
+            x.unknown);
     }
     if (x.count > 0 && !row->extents) {
-        return ig_error(diag, IG_INVALID, &where,
-                        "its results have extents that no argument has, and no "
-                        "function finds them: set `extents`");
+        return ig_error(
+            diag, IG_INVALID, &where,
+            "its results have extents that no argument has, and it has no function that computes them: set `extents`");
     }
     if (x.count > 0) {
         ig_attr_set(op, IG_custom_own,

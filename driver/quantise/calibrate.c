@@ -222,7 +222,7 @@ static ig_status settle_ends(void *arguments) {
         ig_quant_layer *layer = &q->plan.layers.items[i];
         if (layer->is_on && !q->plan.activations.items[layer->activation].is_seen) {
             layer->is_on = false;
-            layer->why = "what it reads is NaN or infinite for some of the data";
+            layer->why = "its input is NaN or infinite for some of the data";
         }
     }
     if (q->plan.options.smoothing > 0) {

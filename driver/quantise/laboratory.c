@@ -186,7 +186,7 @@ static ig_status measure_harm(laboratory *lab) {
 
 static void turn_off(ig_quantized *q, uint32_t index) {
     q->plan.layers.items[index].is_on = false;
-    q->plan.layers.items[index].why = "it made the error of an output too large";
+    q->plan.layers.items[index].why = "it makes the error of an output too large";
 }
 
 bool quant_drop_worst(ig_quantized *q) {

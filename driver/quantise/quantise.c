@@ -54,9 +54,9 @@ static ig_status take_options(ig_quantized *q) {
                       to->has_unsigned_weights || from->weight_bits ||
                       to->smoothing > 0;
     if (to->is_bf16 && (has_scales || from->only_onnx)) {
-        return refuse_option(q, from->only_onnx
-                                    ? "rounding to bf16 is not written as ONNX"
-                                    : "bf16 has neither scales nor ranges to choose");
+        return refuse_option(
+            q, from->only_onnx ? "a model rounded to bf16 cannot be written as ONNX"
+                               : "bf16 has neither scales nor ranges to choose");
     }
     bool needs_data = !to->is_dynamic || to->smoothing > 0 || from->max_error > 0;
     return needs_data && q->batch_count == 0
@@ -123,10 +123,10 @@ static ig_status choose_layers(ig_quantized *q) {
     }
     ig_location where = { .file = q->base->path };
     return on ? IG_OK
-              : ig_error(&q->context->diag, IG_UNSUPPORTED, &where,
-                         "there is nothing to quantise: of %zu products and "
-                         "convolutions with constant weights none can be",
-                         q->plan.layers.count);
+              : ig_error(
+                    &q->context->diag, IG_UNSUPPORTED, &where,
+                    "there is nothing to quantise: none of %zu products and convolutions with constant weights can be quantised",
+                    q->plan.layers.count);
 }
 
 /* ---- the report ---- */
@@ -195,7 +195,7 @@ static ig_status check_labels(const ig_quantized *q) {
         const ig_argument *labels = q->batches[b].labels;
         if (labels && (labels->kind != IG_ARGUMENT_TENSOR || !q->output_count ||
                        !q->is_real[0])) {
-            return refuse_option(q, "labels want a first output of real numbers");
+            return refuse_option(q, "labels need a first output of real numbers");
         }
     }
     return IG_OK;
@@ -207,7 +207,7 @@ static ig_status find_work(void *arguments) {
     if (!entry || !entry->body.last || entry->state_count > 0) {
         ig_location where = { .file = q->source->path };
         return ig_error(&q->context->diag, IG_UNSUPPORTED, &where,
-                        "models without a graph, or with state, are not quantised");
+                        "models without a graph, or with state, cannot be quantised");
     }
     IG_TRY(take_options(q));
     q->base = ig_module_clone(q->source);

@@ -81,9 +81,9 @@ static bool take_view(const ig_argument *from, ig_view *out) {
 static ig_status run_session(quant_runner *r, size_t batch) {
     for (size_t i = 0; i < r->input_count; i++) {
         if (!take_view(&r->arguments[i], &r->inputs[i])) {
-            return refuse_batch(r, batch, IG_UNSUPPORTED,
-                                "lists, and tensors of more than 8 axes, are not taken "
-                                "by programs");
+            return refuse_batch(
+                r, batch, IG_UNSUPPORTED,
+                "programs take neither lists nor tensors of more than 8 axes");
         }
     }
     for (size_t i = 0; i < r->output_count; i++) {

@@ -64,10 +64,10 @@ static ig_status read_wish(const tables_call *call, const char *text, table_wish
     out->bound = strtod(what, &end);
     return end != what && !*end && out->bound > 0
                ? IG_OK
-               : ig_error(&call->module->context->diag, IG_INVALID, NULL,
-                          "tables as '%s': not int8, int4, int2, f16, nor a bound of "
-                          "the error such as 0.01",
-                          text);
+               : ig_error(
+                     &call->module->context->diag, IG_INVALID, NULL,
+                     "tables as '%s': expected int8, int4, int2, f16 or a bound of the error such as 0.01",
+                     text);
 }
 
 /* The last that names the table, or NULL. */
@@ -93,7 +93,7 @@ static const char *refuse_table(const ig_op *weight) {
     for (const ig_use *use = weight->results->uses; use; use = use->next) {
         const ig_op *bag = use->user;
         if (bag->code != IG_OP_bag) {
-            return "more than look-ups read it";
+            return "other ops than look-ups read it";
         }
         for (uint32_t i = 0; i < bag->result_count; i++) {
             ig_bag_feature f = ig_bag_feature_at(bag, i);
@@ -208,7 +208,7 @@ static const char *round_weight(tables_call *call, ig_op *weight,
                                              ig_attr_str(weight, IG_weight_name));
     if (item->is_recipe || !ig_type_is_static(item->data.type) ||
         ig_tensor_of_data(&item->data, arena, call->module->context, &from) != IG_OK) {
-        return "its rows are not known";
+        return "its number of rows is not known";
     }
     out->rows = from.dims[0];
     out->dim = from.dims[1];
@@ -216,7 +216,7 @@ static const char *round_weight(tables_call *call, ig_op *weight,
     if (from.count == 0) {
         return "it is empty";
     }
-    const char *why = "16 bits do not hold its numbers";
+    const char *why = "its values do not fit 16 bits";
     for (size_t i = 0; i < IG_COUNT_OF(formats); i++) {
         const struct table_format *format = wish->format ? wish->format : &formats[i];
         size_t size = (size_t)(from.dims[0] * row_bytes(format, from.dims[1]));
@@ -228,7 +228,7 @@ static const char *round_weight(tables_call *call, ig_op *weight,
             replace_table(weight, make_table(call, weight, format, &from, bytes));
             return NULL;
         }
-        why = is_good ? "no format has so small an error" : why;
+        why = is_good ? "no format has an error that small" : why;
         if (wish->format) {
             break;
         }

@@ -92,9 +92,10 @@ static ig_status open_part(joiner *j, const char *path, joined_part *part) {
         return JOIN_ERROR(j, status, path, "%s", why);
     }
     if (!ig_container_find(&part->container, SHARD_ENTRY, &text)) {
-        return JOIN_ERROR(j, IG_INVALID, path,
-                          "it is no rank's artifact, as 'ingot compile --plan' writes "
-                          "them");
+        return JOIN_ERROR(
+            j, IG_INVALID, path,
+            "it is not an artifact of a rank, as 'ingot compile --plan' writes "
+            "them");
     }
     if (!ig_container_find(&part->container, IG_ENTRY_WEIGHTS, &part->weights)) {
         part->weights = (ig_str){ "", 0 };
@@ -116,14 +117,14 @@ static ig_status open_parts(joiner *j) {
         int64_t world = number_of(given[i].record, "world_size");
         int64_t rank = number_of(given[i].record, "rank");
         if (rank != (int64_t)i || world <= rank) {
-            return JOIN_ERROR(j, IG_INVALID, j->paths[i],
-                              "it is the artifact of rank %lld of %lld, and that of "
-                              "rank %zu is wanted",
-                              (long long)rank, (long long)world, i);
+            return JOIN_ERROR(
+                j, IG_INVALID, j->paths[i],
+                "it is the artifact of rank %lld of %lld, expected that of rank %zu",
+                (long long)rank, (long long)world, i);
         }
         if (world != (int64_t)j->count) {
             return JOIN_ERROR(j, IG_INVALID, j->paths[i],
-                              "it is one of %lld ranks, and %zu artifacts are given",
+                              "it is one of %lld ranks, but %zu artifacts are given",
                               (long long)world, j->count);
         }
         if (number_of(given[i].record, "of") != number_of(given[0].record, "of")) {

@@ -232,7 +232,7 @@ static ig_status read_shards(const model_call *call, const ig_json *entry,
             !read_pair(shard, "size", &out[i].rows, &out[i].columns) ||
             !read_pair(shard, "offset", &out[i].row, &out[i].column)) {
             return MODEL_ERROR(call, IG_INVALID,
-                               "plan: table '%s': shard %zu wants \"rank\", and "
+                               "plan: table '%s': shard %zu needs \"rank\", and "
                                "\"size\" and \"offset\" in rows and columns",
                                name, i);
         }
@@ -276,7 +276,7 @@ static ig_status check_shard(const model_call *call, const char *name,
         if (do_overlap(&mark->shards[i], shard)) {
             return MODEL_ERROR(call, IG_INVALID,
                                "plan: table '%s': shards %u and %u have elements in "
-                               "common; each is to be in one",
+                               "common; each must be in one shard",
                                name, i, index);
         }
     }
@@ -302,7 +302,7 @@ static ig_status check_cover(const model_call *call, const ig_value *table,
                      : MODEL_ERROR(
                            call, IG_INVALID,
                            "plan: table '%s': %lld of its %lld x %lld elements are in "
-                           "no shard; shards are to cover the table",
+                           "no shard; shards must cover the table",
                            name, (long long)left, (long long)extents[0],
                            (long long)extents[1]);
 }

@@ -166,7 +166,7 @@ static ig_status read_names(const reader *r, const ig_json *list,
     *out = list ? 0 : (1u << count) - 1;
     if (list && (list->kind != IG_JSON_ARRAY || ig_json_count(list) == 0)) {
         return ig_error(&r->context->diag, IG_INVALID, r->where,
-                        "%s: a list of at least one name is wanted, as [\"%s\"]",
+                        "%s: expected a list of at least one name, as [\"%s\"]",
                         r->owner, names[0]);
     }
     for (size_t i = 0; i < ig_json_count(list); i++) {

@@ -274,7 +274,7 @@ static ig_status find_lookups(store_call *call) {
                 use->user->block != &call->graph->body) {
                 return refuse_table(
                     call, IG_UNSUPPORTED, call->tables[t].name,
-                    "more than look-ups at the top of the graph use it");
+                    "other ops than look-ups at the top of the graph use it");
             }
         }
     }
@@ -374,7 +374,7 @@ static ig_status split_module(void *arguments) {
     store_call *call = arguments;
     if (call->name_count == 0) {
         return ig_error(&call->module->context->diag, IG_INVALID, NULL,
-                        "no table to be in a store is named");
+                        "no table for a store is named");
     }
     IG_TRY(ig_stored_open_weights(call->module, &call->is_open));
     IG_TRY(run_passes(call, call->module, ig_pipeline_clean));

@@ -92,7 +92,7 @@ static ig_status write_stored(void *arguments) {
     static const char *const names[] = { IG_ENTRY_IDS };
     ig_artifact_entry list = { .name = ig_str_of(IG_ENTRY_STORED),
                                .data = make_list(file, &file->rows.arena) };
-    ig_nested nested = { .what = "a model whose tables lie in stores",
+    ig_nested nested = { .what = "a model whose tables are in stores",
                          .path = file->path,
                          .outer = &file->rows,
                          .inner = &file->ids,

@@ -126,8 +126,7 @@ static ig_status find_trained(training *t) {
     for (size_t i = 0; i < t->options.optimizer_count; i++) {
         if (!t->groups[i].is_met) {
             return refuse_name(t, "`ingot inspect` lists them; f32 and f64 are trained",
-                               "'%s' is the name of no weight or input that can be "
-                               "trained",
+                               "no weight or input that can be trained is called '%s'",
                                t->groups[i].pattern);
         }
     }
@@ -270,7 +269,7 @@ static ig_value *label_like(training *t, ig_dim const *dims, uint32_t rank) {
     ig_value *label = argument_at(t, t->label);
     const char *what =
         ig_arena_printf(&t->module->arena,
-                        "the label '%s' has not the extents of the output "
+                        "the label '%s' must have the extents of the output "
                         "'%s'",
                         t->loss.label, ig_module_output_name(t->module, t->output));
     for (uint32_t i = 0; i < rank; i++) {

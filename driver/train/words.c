@@ -46,7 +46,7 @@ ig_status ig_train_read_loss(ig_diag *diag, ig_arena *arena, const char *text,
     bool is_sum = out->kind == IG_LOSS_KIND_total;
     if (is_sum ? equal != NULL : !equal || !equal[1]) {
         return ig_error_hint(diag, IG_INVALID, NULL, hint, "the loss '%s' %s", text,
-                             is_sum ? "has no label" : "names no label");
+                             is_sum ? "has no label" : "does not name a label");
     }
     size_t end = equal ? (size_t)(equal - output) : strlen(output);
     out->output = end ? copy_text(arena, output, end) : NULL;
@@ -134,7 +134,7 @@ static ig_status read_setting(const words *w, const char *text, size_t size) {
     }
     return is_good ? IG_OK
                    : ig_error_hint(w->diag, IG_INVALID, NULL, keys_hint,
-                                   "'%.*s' of the optimizer '%s' is no KEY=NUMBER",
+                                   "'%.*s' of the optimizer '%s' is not KEY=NUMBER",
                                    (int)size, text, w->text);
 }
 

@@ -73,7 +73,7 @@ static const struct {
 static ig_status list_to_tensor(ig_context *context, ig_arena *arena,
                                 const ig_argument *from, ig_tensor *out) {
     assert(kinds[from->kind].outside == from->kind &&
-           "the table stands in the order of the public kinds");
+           "the table has the order of the public kinds");
     *out = (ig_tensor){ .kind = kinds[from->kind].inside,
                         .count = (int64_t)from->item_count };
     out->items = IG_NEW_ARRAY(arena, ig_tensor, from->item_count);
@@ -92,7 +92,7 @@ static ig_status list_to_tensor(ig_context *context, ig_arena *arena,
 ig_status ig_argument_to_tensor(ig_context *context, ig_arena *arena,
                                 const ig_argument *from, ig_tensor *out) {
     if ((size_t)from->kind >= IG_COUNT_OF(kinds)) {
-        return ig_error(&context->diag, IG_INVALID, NULL, "a value of unknown kind");
+        return ig_error(&context->diag, IG_INVALID, NULL, "a value of an unknown kind");
     }
     if (from->kind != IG_ARGUMENT_TENSOR) {
         return list_to_tensor(context, arena, from, out);

@@ -45,7 +45,7 @@ static ig_status interpret_ranks(void *arguments) {
     ranks_call *call = arguments;
     ig_arena *arena = call->arena;
     if (call->world < 1 || call->world > IG_SHARD_WORLD_MAX) {
-        return RANKS_ERROR(call, IG_INVALID, "there cannot be %zu ranks", call->world);
+        return RANKS_ERROR(call, IG_INVALID, "%zu ranks are not possible", call->world);
     }
     const ig_graph **graphs = IG_NEW_ARRAY(arena, const ig_graph *, call->world);
     const ig_tensor **in = IG_NEW_ARRAY(arena, const ig_tensor *, call->world);

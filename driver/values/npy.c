@@ -51,7 +51,7 @@ static ig_status report_damage(const npy_reader *r, const char *what) {
 /* ---- the header's text ---- */
 
 static void skip_bytes(npy_reader *r, size_t count) {
-    assert(count <= r->header.size && "only what was read is skipped");
+    assert(count <= r->header.size && "only bytes that were read are skipped");
     r->header.data += count;
     r->header.size -= count;
 }
@@ -354,7 +354,7 @@ static ig_status write_texts(ig_context *context, const char *file,
     if (!ig_npy_put_texts(&texts, tensor, out)) {
         ig_location where = { .file = file };
         return ig_error(&context->diag, IG_UNSUPPORTED, &where,
-                        "numpy has no format for texts that are no UTF-8");
+                        "numpy has no format for texts that are not UTF-8");
     }
     return IG_OK;
 }

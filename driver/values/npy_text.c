@@ -61,7 +61,7 @@ static const char *take_text(const ig_npy_texts *texts, const char *element,
     }
     text[size] = '\0';
     *out = text;
-    return ig_utf8_is_valid((ig_str){ text, size }) ? NULL : "a text that is no UTF-8";
+    return ig_utf8_is_valid((ig_str){ text, size }) ? NULL : "a text that is not UTF-8";
 }
 
 const char *ig_npy_take_texts(const ig_npy_texts *texts, const char *data,

@@ -223,7 +223,7 @@ ig_status ig_pt2_argument(const ig_pt2_scope *scope, const ig_json *argument,
     }
     return ig_pt2_error(scope, *kind ? IG_UNSUPPORTED : IG_INVALID,
                         *kind ? "an argument of kind '%.60s' is not supported yet"
-                              : "one of its arguments is no argument%.60s",
+                              : "one of its arguments has no kind%.60s",
                         kind);
 }
 

@@ -164,7 +164,7 @@ static ig_status make_view(functionalized *f, const char *prefix, ig_ts_value *o
                     (uint64_t)base < f->base_count;
     if (!is_known) {
         return ig_pt2_error(f->scope, IG_INVALID,
-                            "argument %.100s is a view of a base that it has not",
+                            "argument %.100s is a view of a base that it does not have",
                             prefix + 1);
     }
     if (fact_of(f, prefix, "storage_offset")) {
@@ -188,7 +188,7 @@ static ig_status make_views(functionalized *f, const char *prefix, ig_ts_value *
                     (uint64_t)count <= ig_json_count(f->inputs);
     if (!is_known) {
         return ig_pt2_error(f->scope, IG_INVALID,
-                            "argument %.100s is a list of no length", prefix + 1);
+                            "argument %.100s is a list without a length", prefix + 1);
     }
     ig_ts_list *list = ig_pt2_tensor_list(f->scope->eval, (size_t)count);
     list->type = count ? NULL : list->type;

@@ -351,8 +351,9 @@ static ig_status run_scan(const hop *h) {
     IG_TRY(read_list(h, 2, &l.scanned));
     IG_TRY(read_list(h, 3, &l.others));
     if (l.scanned.count == 0 || results < initial.count) {
-        return ig_pt2_error(h->scope, IG_INVALID,
-                            "%s scans nothing, or gives too little", h->name);
+        return ig_pt2_error(
+            h->scope, IG_INVALID,
+            "%s scans no operand, or has fewer results than carried values", h->name);
     }
     start_carried(&l, &initial);
     start_lists(&l, results - initial.count);

@@ -34,7 +34,7 @@ static ig_status report_models(ig_archive *archive, const char *names) {
         &archive->context->diag, IG_UNSUPPORTED, &where,
         "save the exported program itself: torch.export.save(program, path)",
         "the archive holds no exported program: AOTInductor's packages hold machine code, "
-        "and the graph that it was made of cannot be had back");
+        "and the graph that it was made from cannot be recovered");
 }
 
 static ig_status find_model(ig_archive *archive, const char *wanted,

@@ -105,7 +105,7 @@ static ig_status read_jagged(const ig_pt2_reader *reader, const ig_json *context
     }
     if (!is_flat) {
         return ig_pt2_report(reader, IG_UNSUPPORTED,
-                             "%s has other parts than are known: %zu",
+                             "%s has an unknown number of parts: %zu",
                              class->class_name, out->count);
     }
     out->kind = IG_PT2_JAGGED;

@@ -88,9 +88,7 @@ static const char *limit_of(void *user, ig_str module, ig_str name) {
     (void)name;
     return first->name.size &&
                    ig_str_equal(package_of(first->module), package_of(module))
-               ? "a part of a tensor around others, as torchao's quantize_ makes them: "
-                 "such weights are not read yet, call run_decompositions() on the "
-                 "program before torch.export.save, which takes them apart"
+               ? "a part of a tensor subclass, such as torchao's quantize_ makes: such weights are not read yet, call run_decompositions() on the program before torch.export.save, which takes them apart"
                : NULL;
 }
 
@@ -151,7 +149,7 @@ static ig_status read_object(reader *r, ig_str name, ig_archive_entry *entry) {
                              : "";
     return ig_error_hint(
         &r->archive->context->diag, IG_UNSUPPORTED, &where,
-        "call run_decompositions() on the program before torch.export.save, which takes tensors around others apart; script objects are not read",
+        "call run_decompositions() on the program before torch.export.save, which takes tensor subclasses apart; script objects are not read",
         "it is pickled as %s%s, and no code of a file is run",
         ig_py_kind_name(value->kind), named);
 }

@@ -35,9 +35,8 @@ static ig_status check_extent(const ig_op *op, ig_dim dim) {
                           "the result has more elements than can be counted");
     }
     if (ig_dim_level(module, dim) > IG_DIM_LEVELS_MAX) {
-        return INFER_FAIL(
-            op, IG_LIMIT,
-            "what gives the result its extents is too long a computation");
+        return INFER_FAIL(op, IG_LIMIT,
+                          "the extents of the result need too long a computation");
     }
     return IG_OK;
 }
@@ -245,7 +244,7 @@ static ig_value *make_texts(ig_builder *builder, const char *name,
 
 ig_value *ig_make_data(ig_builder *builder, const char *name, const ig_data *data) {
     enum { INLINE_BYTES = 1024 };
-    assert(data->bytes && "data that lies in memory");
+    assert(data->bytes && "data that is in memory");
     if (data->type->dtype == IG_DT_str) {
         return make_texts(builder, name, data);
     }

@@ -252,7 +252,7 @@ ig_value *ig_expr_constant(ig_expr *e, const char *name, ig_dtype dtype, uint32_
         count *= extents[i];
     }
     bool has_size = ig_dtype_bytes(dtype, count, &size);
-    assert(has_size && "a constant that lies in memory has a size");
+    assert(has_size && "a constant that is in memory has a size");
     (void)has_size;
     const ig_type *type = ig_type_tensor(e->module, dtype, rank, dims);
     const void *copy = ig_arena_copy(&e->module->arena, bytes, (size_t)size);

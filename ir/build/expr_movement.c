@@ -40,17 +40,19 @@ ig_value *ig_expr_reshape(ig_expr *e, ig_value *x, uint32_t rank, const ig_dim *
         return x;
     }
     if (e->policy == IG_EXPR_REPORT && has_remainder(e->module, rank, dims)) {
-        ig_expr_fail(e, IG_INVALID,
-                     "the tensor has not as many elements as its new shape: an extent "
-                     "would be a quotient that leaves a remainder");
+        ig_expr_fail(
+            e, IG_INVALID,
+            "the tensor does not have as many elements as its new shape: an extent "
+            "would be a quotient that leaves a remainder");
         return NULL;
     }
     ig_dim before = ig_type_count(e->module, x->type);
     ig_dim after = ig_dim_product(e->module, dims, rank);
     if (e->policy == IG_EXPR_REPORT &&
         ig_dim_equal(e->module, before, after) == IG_MAYBE) {
-        ig_expr_guard_equal(e, before, after,
-                            "the tensor has not as many elements as its new shape");
+        ig_expr_guard_equal(
+            e, before, after,
+            "the tensor does not have as many elements as its new shape");
     }
     ig_dim none[1];
     ig_dims to = { rank ? dims : none, rank };

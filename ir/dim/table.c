@@ -22,7 +22,7 @@ void ig_dim_table_create(ig_module *module) {
 /* ---- expressions ---- */
 
 static const ig_dim_expr *expr_of(const ig_dim_table *table, ig_dim dim) {
-    assert(!ig_dim_is_static(dim) && "a known extent is no expression");
+    assert(!ig_dim_is_static(dim) && "a known extent is not an expression");
     assert((uint64_t)(-1 - dim.code) < table->exprs.count && "a dim of another module");
     return table->exprs.items[-1 - dim.code];
 }

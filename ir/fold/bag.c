@@ -345,7 +345,7 @@ static ig_status open_tables(bag *b) {
         }
     }
     if (first->kind == IG_TABLE && !ig_table_layout(first, &b->layout)) {
-        return BAG_ERROR(b, "a table whose rows cannot be (of %lld)",
+        return BAG_ERROR(b, "a table whose rows have an impossible format (of %lld)",
                          (long long)b->dim);
     }
     return IG_OK;

@@ -30,8 +30,9 @@ static ig_status collect_rows(ig_eval *eval, const ig_op *op, uint32_t table,
         int64_t id = ig_tensor_get_i64(ids, i);
         if (id < -1 || id >= rows || id >= IG_BAG_GROUP_ROWS) {
             return FOLD_ERROR(
-                eval, op, "table %u: id %lld at place %lld, expected -1 <= id < %lld",
-                table, (long long)id, (long long)i, (long long)rows);
+                eval, op,
+                "table %u: id %lld at position %lld, expected -1 <= id < %lld", table,
+                (long long)id, (long long)i, (long long)rows);
         }
         (*out)[count] = (occurrence){ id, i };
         count += id >= 0;

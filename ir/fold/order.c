@@ -115,7 +115,8 @@ ig_status ig_fold_arg_reduce(ig_eval *eval, const ig_op *op, const ig_tensor *co
     }
     IG_TRY(ig_eval_alloc(eval, op, IG_DT_i64, rank, dims, out));
     if (x->dims[axis] == 0 && out->count > 0) {
-        return FOLD_ERROR(eval, op, "arg_reduce: none of no elements is extreme");
+        return FOLD_ERROR(eval, op,
+                          "arg_reduce: zero elements have no largest or smallest");
     }
     ig_around around = out->count ? ig_around_axis(x, axis) : (ig_around){ 0 };
     for (int64_t line = 0; line < around.outer * around.inner; line++) {

@@ -189,7 +189,7 @@ static ig_status reduce_one(ig_eval *eval, const ig_op *op, const reduction *r,
     if (class == IG_FLOAT || !row->step) {
         if (class != IG_FLOAT && r->kind == IG_REDUCE_mean && r->count == 0) {
             return FOLD_ERROR(eval, op,
-                              "reduce: the mean of no integers is not defined");
+                              "reduce: the mean of zero integers is not defined");
         }
         ig_tensor_set_f64(out, to, reduce_floats(r, at));
         return IG_OK;

@@ -11,7 +11,8 @@
 /* ---- types ---- */
 
 static ig_status check_lists(const ig_op *op) {
-    static const char *const what[] = { "a scale an axis", "two places an axis" };
+    static const char *const what[] = { "one scale for each axis",
+                                        "two positions for each axis" };
     uint32_t rank = ig_operand_type(op, 0)->rank;
     for (uint32_t i = 1; i < op->operand_count; i++) {
         IG_TRY(ig_check_float(op, i));

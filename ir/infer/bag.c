@@ -43,7 +43,7 @@ static ig_status check_arrays(const ig_op *op) {
     if (operands != op->operand_count || count != op->result_count) {
         return INFER_ERROR(
             op,
-            "%u features want %llu operands and as many results as features, not %u and %u",
+            "%u features need %llu operands and as many results as features, not %u and %u",
             count, (unsigned long long)operands, op->operand_count, op->result_count);
     }
     if (!has_array(op, IG_bag_pool, count) || !has_array(op, IG_bag_padding, count) ||
@@ -60,8 +60,8 @@ static ig_status check_layout(const ig_op *op, uint32_t operand) {
     (void)ig_dim_known(type->dims[1], &dim); /* 0 where it is not */
     ig_row_layout layout;
     if (!ig_row_layout_of(type->rows, ig_dtypes[type->dtype].bits, dim, &layout)) {
-        return INFER_ERROR(op, "operand %u is %s, whose rows cannot be", operand,
-                           ig_operand_text(op, operand));
+        return INFER_ERROR(op, "operand %u is %s, whose rows have an impossible format",
+                           operand, ig_operand_text(op, operand));
     }
     return IG_OK;
 }
@@ -94,7 +94,7 @@ static ig_status check_table(const ig_op *op, uint32_t operand, ig_pool pool,
     dtype = has_codes ? IG_DT_f32 : dtype;
     *out_dtype = (ig_dtype)ig_attr_int(op, IG_bag_to, (int64_t)dtype);
     if (has_to && !ig_dtype_is_float(*out_dtype)) {
-        return INFER_ERROR(op, "'to' is no float");
+        return INFER_ERROR(op, "'to' is not a float type");
     }
     IG_TRY(type->kind == IG_TABLE ? check_layout(op, operand) : IG_OK);
     return has_codes ? ig_check_int(op, operand)
@@ -255,7 +255,7 @@ ig_status ig_infer_bag_ids(ig_op *op, const ig_type **out_types) {
     ig_bag_feature feature = ig_bag_ids_feature(op);
     uint32_t results = feature.weights ? 3 : 2;
     if (feature.operands != op->operand_count || results != op->result_count) {
-        return INFER_ERROR(op, "it wants %u operands and %u results, not %u and %u",
+        return INFER_ERROR(op, "it needs %u operands and %u results, not %u and %u",
                            feature.operands, results, op->operand_count,
                            op->result_count);
     }

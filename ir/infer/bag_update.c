@@ -11,7 +11,7 @@ ig_status ig_infer_bag_group(ig_op *op, const ig_type **out_types) {
         op->result_count != 2u * op->operand_count) {
         return INFER_ERROR(
             op,
-            "%u lists of ids want as many 'rows' and two results each, not %u and %u",
+            "%u lists of ids need as many 'rows' and two results each, not %u and %u",
             op->operand_count, rows->count, op->result_count);
     }
     for (uint32_t i = 0; i < op->operand_count; i++) {

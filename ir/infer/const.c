@@ -55,7 +55,7 @@ ig_status ig_infer_random(ig_op *op, const ig_type **out_types) {
     IG_TRY(ig_check_dtype(op, 0, IG_DT_i64));
     IG_TRY(ig_check_rank(op, 0, 0));
     if (dtype >= IG_DT_COUNT || shape->count > IG_TENSOR_RANK) {
-        return INFER_ERROR(op, "there are no such numbers to draw");
+        return INFER_ERROR(op, "numbers of this dtype or rank are not drawn");
     }
     int64_t kind = ig_attr_int(op, IG_random_kind, 0);
     bool is_wide = ig_dtypes[dtype].bits >= (ig_dtype_is_float(dtype) ? 16 : 8);

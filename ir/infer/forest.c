@@ -26,7 +26,7 @@ ig_status ig_infer_forest(ig_op *op, const ig_type **out_types) {
                            ig_operand_text(op, IG_FOREST_X));
     }
     if (kind != IG_REDUCE_sum && kind != IG_REDUCE_min && kind != IG_REDUCE_max) {
-        return INFER_ERROR(op, "trees are summed, or the least or greatest is taken");
+        return INFER_ERROR(op, "trees are summed, or the smallest or largest is taken");
     }
     ig_dim records = ig_operand_type(op, IG_FOREST_TESTS)->dims[0];
     IG_TRY(ig_check_extent(op, IG_FOREST_NODES, 0, records, "that of operand 1", NULL));

@@ -47,7 +47,8 @@ ig_status ig_infer_arg_reduce(ig_op *op, const ig_type **out_types) {
         }
     }
     if (ig_dim_is(x->dims[axis], 0) && has_results) {
-        return INFER_ERROR(op, "operand 0 is %s: none of no elements is extreme",
+        return INFER_ERROR(op,
+                           "operand 0 is %s: zero elements have no largest or smallest",
                            ig_operand_text(op, 0));
     }
     out_types[0] = ig_type_tensor(ig_op_module(op), IG_DT_i64, rank, dims);

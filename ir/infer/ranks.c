@@ -67,7 +67,8 @@ ig_status ig_infer_shard(ig_op *op, const ig_type **out_types) {
     }
     int64_t chunks = ig_attr_int(op, IG_shard_chunks, 1);
     if (chunks < 1 || chunks > IG_SHARD_CHUNKS_MAX) {
-        return INFER_ERROR(op, "the batch does not go in %lld chunks; 1 to %d do",
+        return INFER_ERROR(op,
+                           "the batch cannot travel in %lld chunks, expected 1 to %d",
                            (long long)chunks, IG_SHARD_CHUNKS_MAX);
     }
     if (!ig_attr_is_set(op, IG_shard_parts)) {
@@ -98,8 +99,8 @@ static ig_status check_deal(const ig_op *op) {
         int64_t before = i ? starts->as.ints[i - 1] : 0, rank = ranks->as.ints[i];
         bool is_start = i ? starts->as.ints[i] >= before : starts->as.ints[0] == 0;
         if (!is_start || rank < 0 || rank >= world || bases->as.ints[i] < 0) {
-            return INFER_ERROR(op, "shard %u: row %lld on, at rank %lld, cannot be", i,
-                               (long long)starts->as.ints[i], (long long)rank);
+            return INFER_ERROR(op, "shard %u: rows from %lld on cannot be at rank %lld",
+                               i, (long long)starts->as.ints[i], (long long)rank);
         }
     }
     return IG_OK;
@@ -197,15 +198,15 @@ static ig_status check_own_rank(const ig_op *op, uint32_t slot, int64_t world) {
 static ig_status check_ticket(const ig_op *op, uint32_t i) {
     return ig_def(op->operands[i].value, IG_OP_meet_start)
                ? IG_OK
-               : INFER_ERROR(op, "operand %u is %s, expected what meet_start gives", i,
-                             ig_operand_text(op, i));
+               : INFER_ERROR(op, "operand %u is %s, expected the result of meet_start",
+                             i, ig_operand_text(op, i));
 }
 
 /* Operands in pairs: a list, and how much of it is whose; or in triples. */
 static ig_status check_pairs(const ig_op *op, uint32_t results, uint32_t rank_slot) {
     uint32_t stride = ig_list_stride(op), pairs = ig_list_count(op);
     if (op->result_count != results) {
-        return INFER_ERROR(op, "%u operands and %u results are no pairs",
+        return INFER_ERROR(op, "%u operands and %u results are not pairs",
                            op->operand_count, op->result_count);
     }
     IG_TRY(ig_check_tensors(op));
@@ -233,7 +234,7 @@ static const ig_type *type_received(const ig_op *op, uint32_t operand,
 ig_status ig_infer_all_to_all(ig_op *op, const ig_type **out_types) {
     uint32_t stride = ig_list_stride(op), pairs = ig_list_count(op);
     if (op->operand_count % stride) {
-        return INFER_ERROR(op, "%u operands are no %s", op->operand_count,
+        return INFER_ERROR(op, "%u operands are not %s", op->operand_count,
                            stride == 3 ? "triples" : "pairs");
     }
     IG_TRY(check_pairs(op, 2 * pairs, IG_all_to_all_rank));
@@ -261,11 +262,12 @@ ig_status ig_infer_reduce_scatter(ig_op *op, const ig_type **out_types) {
 
 static ig_status check_whole(const ig_op *op, int64_t world) {
     if (op->result_count != op->operand_count) {
-        return INFER_ERROR(op, "it wants a result for each of %u operands, not %u",
+        return INFER_ERROR(op, "it needs a result for each of %u operands, not %u",
                            op->operand_count, op->result_count);
     }
     if (world < 1 || world > IG_SHARD_WORLD_MAX) {
-        return INFER_ERROR(op, "there is no world of %lld ranks; 1 to %d can be",
+        return INFER_ERROR(op,
+                           "a world of %lld ranks is not possible, expected 1 to %d",
                            (long long)world, IG_SHARD_WORLD_MAX);
     }
     return ig_check_tensors(op);
@@ -337,7 +339,7 @@ static ig_status check_lists(const ig_op *op, uint32_t n, bool has_found,
                     found == count_found(n, world);
     return is_right
                ? IG_OK
-               : INFER_ERROR(op, "operand %u is %s, expected what meet_counts finds",
+               : INFER_ERROR(op, "operand %u is %s, expected the result of meet_counts",
                              2 * n, ig_operand_text(op, 2 * n));
 }
 
@@ -352,7 +354,7 @@ ig_status ig_infer_meet_start(ig_op *op, const ig_type **out_types) {
 ig_status ig_infer_meet_lists(ig_op *op, const ig_type **out_types) {
     uint32_t n = op->result_count, started = 2 * n + 2;
     if (op->operand_count != 2 * n + 1 && op->operand_count != started) {
-        return INFER_ERROR(op, "%u operands and %u results are no pairs",
+        return INFER_ERROR(op, "%u operands and %u results are not pairs",
                            op->operand_count, n);
     }
     IG_TRY(check_lists(op, n, true, IG_meet_lists_rank));

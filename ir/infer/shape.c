@@ -140,7 +140,7 @@ ig_status ig_infer_reshape(ig_op *op, const ig_type **out_types) {
     if (!fits) {
         return INFER_ERROR(
             op,
-            "operand 0 is %s, which has not as many elements as the shape asked for",
+            "operand 0 is %s, which does not have as many elements as the shape asked for",
             ig_operand_text(op, 0));
     }
     out_types[0] = result;

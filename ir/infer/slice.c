@@ -342,8 +342,7 @@ static ig_status pad_axis(const ig_op *op, uint32_t axis, ig_dim before, ig_dim 
     ig_dim padded = ig_dim_add(module, *dim, ig_dim_add(module, before, after));
     if (!ig_claim_less_equal(module, ig_dim_of(0), padded)) {
         return INFER_ERROR(
-            op,
-            "operand 0 is %s, and padding leaves less than nothing of its extent %u",
+            op, "operand 0 is %s, and padding would make its extent %u negative",
             ig_operand_text(op, 0), axis);
     }
     *dim = padded;

@@ -461,10 +461,11 @@ static ig_status run_alone(ig_run *run, const ig_block *block, const ig_op **out
     *out_end = block->first;
     IG_TRY(ig_run_ops(run, out_end));
     bool is_met = *out_end && ig_ops[(*out_end)->code].traits & IG_COLLECTIVE;
-    return is_met ? fail_op(run, *out_end, IG_UNSUPPORTED,
-                            "this is the program of one rank; all ranks of its world "
-                            "are to be run together")
-                  : IG_OK;
+    return is_met
+               ? fail_op(
+                     run, *out_end, IG_UNSUPPORTED,
+                     "this is the program of one rank; all ranks of its world must be run together")
+               : IG_OK;
 }
 
 /* Runs up to the terminator and shares its operands with `out`. */

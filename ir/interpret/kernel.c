@@ -318,7 +318,7 @@ static ig_status run_epoch(ig_kernel_run *run, bool *out_more) {
         if (thread->is_done != first->is_done || thread->barrier != first->barrier) {
             const ig_op *at = thread->barrier ? thread->barrier : first->barrier;
             return ig_kernel_error(
-                thread, at, "threads part ways: not all of them meet this barrier");
+                thread, at, "threads diverge: not all of them reach this barrier");
         }
     }
     *out_more = !first->is_done;

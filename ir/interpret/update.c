@@ -46,7 +46,8 @@ static ig_status read_position(const update *u, int64_t position, int64_t *out_g
     *out_factor = is_good && factors ? ig_tensor_get_f64(factors, position) : 1;
     is_good = is_good && *out_gradient >= 0 &&
               *out_gradient < operand_of(u, u->at.gradients)->dims[0];
-    return is_good ? IG_OK : fail_update(u, IG_INVALID, "a place without a gradient");
+    return is_good ? IG_OK
+                   : fail_update(u, IG_INVALID, "a position without a gradient");
 }
 
 /* Adds what occurrence `k` brings to the row of gradients. */

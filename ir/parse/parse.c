@@ -172,7 +172,7 @@ static ig_status read_items(ig_parser *p) {
     IG_TRY(ig_parse_expect(p, '}', "'}'"));
     return ig_parse_is(p, IG_TOKEN_END)
                ? IG_OK
-               : ig_parse_expected(p, "nothing behind the module");
+               : ig_parse_expected(p, "nothing after the module");
 }
 
 static ig_status read_module(ig_parser *p) {

@@ -78,7 +78,7 @@ static ig_status read_state(ig_parser *p, ig_arg_names *names) {
     if (!names || (names->states.count == 0 && !ig_parse_is(p, '='))) {
         return IG_OK;
     }
-    IG_TRY(ig_parse_expect(p, '=', "'=' and what the state begins with"));
+    IG_TRY(ig_parse_expect(p, '=', "'=' and the state's first value"));
     IG_TRY(ig_parse_item_name(p, "a weight, @name", &weight));
     IG_PUSH(p->arena, &names->states, weight);
     return IG_OK;

@@ -396,7 +396,7 @@ ig_status ig_parse_type_here(ig_parser *parser, const ig_type **out_type) {
 static ig_status expect_end(ig_parser *parser) {
     return ig_parse_is(parser, IG_TOKEN_END)
                ? IG_OK
-               : ig_parse_expected(parser, "nothing behind it");
+               : ig_parse_expected(parser, "nothing after it");
 }
 
 ig_status ig_parse_type(ig_module *module, ig_str text, const ig_type **out_type) {

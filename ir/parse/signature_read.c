@@ -79,11 +79,10 @@ static const char *read_items(node_reader *r, int close, bool is_dict,
         }
         if (!accept_token(r, is_key ? ':' : ',') &&
             (is_key || r->token.kind != close)) {
-            return say_expected(r,
-                                is_key ? "':' behind a key" : "',' or the end of it");
+            return say_expected(r, is_key ? "':' after a key" : "',' or the end of it");
         }
         if (is_key && r->token.kind == close) {
-            return say_expected(r, "a value behind the key");
+            return say_expected(r, "a value after the key");
         }
     }
     read_token(r);
@@ -192,7 +191,7 @@ static const char *read_type(node_reader *r, ig_str dtype) {
     ig_str type = dtype;
     while (r->token.kind != ']') {
         if (r->token.kind == IG_TOKEN_END || r->token.kind == IG_TOKEN_BAD) {
-            return say_expected(r, "']' behind the extents");
+            return say_expected(r, "']' after the extents");
         }
         read_token(r);
     }
@@ -246,7 +245,7 @@ static const char *read_word(node_reader *r) {
         return read_type(r, word);
     }
     if (!add_word(r, word)) {
-        return ig_arena_printf(r->arena, "'%.*s' is no type and no value",
+        return ig_arena_printf(r->arena, "'%.*s' is neither a type nor a value",
                                IG_STR_ARG(word));
     }
     return NULL;
@@ -303,7 +302,7 @@ static const char *read_named(node_reader *r) {
     size_t at = r->nodes->count;
     const char *wrong = read_name(r, "the name of an argument", &name);
     if (!wrong && !accept_token(r, ':')) {
-        wrong = say_expected(r, "':' behind the name of an argument");
+        wrong = say_expected(r, "':' after the name of an argument");
     }
     wrong = wrong ? wrong : read_tree(r);
     if (!wrong) {

@@ -31,7 +31,7 @@ static const char *check_tree(const ig_tensor *const *arrays, int64_t t,
         return "a tree has no first record";
     }
     if (ig_tensor_get_i64(trees, 2 * t) < 0) {
-        return "a tree has less than no steps";
+        return "a tree has a negative number of steps";
     }
     return target >= 0 && target <= targets - width ? NULL : "a tree is for no target";
 }

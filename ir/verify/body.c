@@ -122,7 +122,7 @@ static void check_loop_result(ig_verifier *v, const ig_op *op, uint32_t k,
                       result->dtype == yielded->dtype &&
                       result->rank == yielded->rank + 1;
     if (!is_stacked || yielded->kind == IG_SEQUENCE || yielded->kind == IG_OPTIONAL) {
-        ig_verify_defect(v, op, "result %u does not stack what the body yields", k);
+        ig_verify_defect(v, op, "result %u does not stack the yielded value", k);
     }
 }
 
@@ -234,7 +234,7 @@ static void check_bag_update(ig_verifier *v, const ig_op *op) {
                is_alike(ig_verify_operand(op, i), arg_type(op, own + 1 + i - first));
     }
     if (!fits) {
-        ig_verify_defect(v, op, "the body takes and gives no rows of the operands");
+        ig_verify_defect(v, op, "the body does not take and give rows of the operands");
     }
     expect_constants(v, op);
 }
@@ -339,10 +339,10 @@ static void check_custom(ig_verifier *v, const ig_op *op) {
                   axis < op->results[result].type->rank;
     }
     if (!is_good) {
-        ig_verify_defect(v, op,
-                         "a function domain::Op takes and gives tensors (no texts), %d "
-                         "at the most, and finds extents that are there",
-                         IG_CUSTOM_MAX_TENSORS);
+        ig_verify_defect(
+            v, op,
+            "a function domain::Op takes and gives at most %d tensors (no texts), and its extents are those of its results",
+            IG_CUSTOM_MAX_TENSORS);
     }
 }
 

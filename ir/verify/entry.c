@@ -33,8 +33,8 @@ static void check_state(ig_verifier *v, uint32_t index, const ig_type *before,
     const char *name = v->graph->states[index];
     const ig_weight *weight = ig_module_weight(v->module, name);
     if (!weight) {
-        ig_verify_defect(v, NULL, "state %u begins with @%s, which there is not", index,
-                         name);
+        ig_verify_defect(v, NULL, "state %u begins with @%s, which does not exist",
+                         index, name);
         return;
     }
     const ig_type *types[] = { before, after };
@@ -70,23 +70,22 @@ static void check_pair(ig_verifier *v, const ig_op *ret, const int64_t *in_place
     }
     if (arg < 0 || arg >= graph->body.arg_count - graph->state_count ||
         index >= ret->operand_count - graph->state_count) {
-        ig_verify_defect(v, ret, "result %u cannot stand in place of argument %lld",
-                         index, (long long)arg);
+        ig_verify_defect(v, ret,
+                         "result %u cannot be written in place of argument %lld", index,
+                         (long long)arg);
         return;
     }
     const ig_type *result = ret->operands[index].value->type;
     const ig_type *type = graph->body.args[arg]->type;
     if (!may_stand_in(v, result, type)) {
-        ig_verify_defect(v, ret,
-                         "result %u is %s, and no %s in whose place it could be", index,
-                         ig_verify_type(v, result), ig_verify_type(v, type));
+        ig_verify_defect(v, ret, "result %u is %s, expected %s, in whose place it is",
+                         index, ig_verify_type(v, result), ig_verify_type(v, type));
     }
     for (uint32_t i = 0; i < index; i++) {
         if (in_place[i] == arg) {
-            ig_verify_defect(v, ret,
-                             "results %u and %u overlap: both stand in place of "
-                             "argument %lld",
-                             i, index, (long long)arg);
+            ig_verify_defect(
+                v, ret, "results %u and %u overlap: both are in place of argument %lld",
+                i, index, (long long)arg);
         }
     }
 }
@@ -117,8 +116,9 @@ static void check_opened(ig_verifier *v) {
     for (uint32_t i = end - graph->opened_count; i < end; i++) {
         const ig_type *type = graph->body.args[i]->type;
         if (type->kind != IG_TENSOR || !ig_type_is_static(type)) {
-            ig_verify_defect(v, NULL, "argument %u is %s, which is no opened weight's",
-                             i, ig_verify_type(v, type));
+            ig_verify_defect(
+                v, NULL, "argument %u is %s, which is not the type of an opened weight",
+                i, ig_verify_type(v, type));
         }
     }
 }

@@ -126,7 +126,7 @@ void ig_verify_kernel_reinterpret(ig_verifier *v, const ig_op *op) {
 
 void ig_verify_kernel_top_level(ig_verifier *v, const ig_op *op) {
     expect_claim(v, op, !op->block->parent,
-                 "this op stands at the kernel's top level only");
+                 "this op is allowed at the kernel's top level only");
 }
 
 /* Operand 0 is identified by its index: only a kernel's argument has one. */

@@ -22,10 +22,10 @@ static void check_counts(ig_verifier *v, const ig_op *op) {
                          info->body_count, op->body_count);
     }
     if (!(info->stages & v->stage)) {
-        ig_verify_defect(v, op, "%s cannot stand at this stage", info->name);
+        ig_verify_defect(v, op, "%s is not allowed at this stage", info->name);
     }
     if (info->traits & IG_COLLECTIVE && op->block->parent) {
-        ig_verify_defect(v, op, "%s in a body, where not every rank may come by",
+        ig_verify_defect(v, op, "%s in a body, which not every rank may reach",
                          info->name);
     }
 }
@@ -68,7 +68,7 @@ static void check_attr(ig_verifier *v, const ig_op *op, uint32_t slot) {
     }
     check_words(v, op, slot);
     if (attr->kind == IG_ATTR_DTYPE && (attr->as.i < 0 || attr->as.i >= IG_DT_COUNT)) {
-        ig_verify_defect(v, op, "attribute '%s' is no element type", info->name);
+        ig_verify_defect(v, op, "attribute '%s' is not an element type", info->name);
     } else if (attr->kind == IG_ATTR_SYM && !is_item(v->module, op, attr->as.str)) {
         ig_verify_defect(v, op, "the module has no @%s", attr->as.str);
     }
@@ -120,7 +120,7 @@ static void check_result(ig_verifier *v, const ig_op *op, uint32_t index) {
     if (!result->type) {
         ig_verify_defect(v, op, "result %u has no type", index);
     } else if (!ig_verify_fits_stage(v, result->type)) {
-        ig_verify_defect(v, op, "a value of type %s cannot stand at this stage",
+        ig_verify_defect(v, op, "a value of type %s is not allowed at this stage",
                          ig_verify_type(v, result->type));
     }
 }

@@ -186,7 +186,7 @@ static void write_operand(ig_verifier *v, const ig_op *op, uint32_t index,
     bool is_arg = is_argument(v, root) && stands_in_place(v, root);
     bool is_buffer = value->type->kind == IG_BUFFER && ig_def(root, IG_OP_alloc);
     if (!is_arg && !is_buffer) {
-        ig_verify_defect(v, op, "destination %u is no buffer of the plan", index);
+        ig_verify_defect(v, op, "destination %u is not a buffer of the plan", index);
         return;
     }
     if (is_arg && !v->has_committed) {
@@ -265,7 +265,7 @@ static void check_launch(ig_verifier *v, const ig_op *op) {
     const char *name = ig_attr_str(op, IG_launch_kernel);
     const ig_graph *kernel = name ? ig_module_graph(v->module, name) : NULL;
     if (kernel && kernel->stage != IG_STAGE_KERNEL) {
-        ig_verify_defect(v, op, "@%s is no kernel", name);
+        ig_verify_defect(v, op, "@%s is not a kernel", name);
     } else if (kernel) {
         check_kernel_args(v, op, kernel);
     }
@@ -313,7 +313,7 @@ static const bool follows_commit[IG_OP_COUNT] = {
 /* Any other op reads all of its operands. */
 void ig_verify_plan_op(ig_verifier *verifier, const ig_op *op) {
     if (verifier->has_committed && !follows_commit[op->code]) {
-        ig_verify_defect(verifier, op, "behind commit there are launches alone");
+        ig_verify_defect(verifier, op, "after commit there are only launches");
     }
     if (checks[op->code]) {
         checks[op->code](verifier, op);

@@ -170,7 +170,7 @@ static void walk_block(ig_verifier *v, const ig_block *block) {
             ig_verify_defect(v, op, "the op is linked wrongly into its block");
         }
         if (op->code >= IG_OP_COUNT) {
-            ig_verify_defect(v, op, "an erased op stands here");
+            ig_verify_defect(v, op, "an erased op is here");
             continue;
         }
         check_op(v, op);
@@ -309,7 +309,7 @@ static ig_status show_errors(const ig_verifier *v, ig_stage stage) {
     ig_writer_init(&text, v->arena);
     ig_writer_init(&message, v->arena);
     ig_print_graph_with(v->graph, &options, &text);
-    ig_put(&message, "@%s is no legal %s graph (%zu errors):\n", v->graph->name,
+    ig_put(&message, "@%s is not a legal %s graph (%zu errors):\n", v->graph->name,
            stage_name(stage), v->defects.count);
     ig_put_str(&message, cut_text(&d, ig_writer_str(&text)));
     ig_diag *diag = &v->module->context->diag;

@@ -47,7 +47,7 @@ static ig_status check_weight(const opener *o, const ig_weight *weight) {
     bool is_plain = type->kind == IG_TENSOR && ig_dtypes[type->dtype].bits >= 8 &&
                     type->dtype != IG_DT_str;
     const char *why = is_state(o->graph, weight->name) ? "a state begins with it"
-                      : !is_plain ? "its elements are no whole numbers of bytes"
+                      : !is_plain ? "its elements are not whole numbers of bytes"
                                   : NULL;
     return why ? ig_error(&o->module->context->diag, IG_UNSUPPORTED, NULL,
                           "weight '%s' cannot be opened: %s", weight->name, why)

@@ -51,7 +51,7 @@ void ig_levels_find(ig_levels *levels, ig_arena *arena, const ig_block *block,
 
 bool ig_levels_make_way(const ig_levels *levels, const ig_op_list *ops,
                         uint32_t level) {
-    assert(ops->count > 0 && "there are ops to stand together");
+    assert(ops->count > 0 && "there are ops to be put together");
     ig_op *last = IG_LAST(ops), *after = last->next;
     for (const ig_op *op = ops->items[0]; op != last; op = op->next) {
         if (ig_ops[op->code].traits & IG_STATE) {

@@ -66,7 +66,7 @@ void ig_grad_interact(ig_grad *g) {
     const ig_type *type = x->type;
     int64_t rows;
     if (!ig_dim_constant(e->module, type->dims[1], &rows) || pairs->count == 0) {
-        ig_grad_refuse(g, "how many rows there are is computed, or no pair");
+        ig_grad_refuse(g, "its number of rows is computed, or it has no pair");
         return;
     }
     int64_t *positions = IG_NEW_ARRAY(&e->module->arena, int64_t, 2 * pairs->count);
@@ -92,7 +92,7 @@ void ig_grad_interact(ig_grad *g) {
 void ig_grad_forest(ig_grad *g) {
     for (uint32_t i = 1; i < g->op->operand_count; i++) {
         if (ig_grad_wants(g, i)) {
-            ig_grad_refuse(g, "trees are not trained so");
+            ig_grad_refuse(g, "its trees cannot be trained");
         }
     }
 }

@@ -155,11 +155,11 @@ static bool never_breaks(const ig_op *loop) {
 static const char *find_fault(round_trip *t) {
     ig_dims_value trips;
     if (!never_breaks(t->loop)) {
-        return "how often it goes round is decided by data";
+        return "its number of trips depends on data";
     }
     if (!ig_value_dims(t->loop->operands[0].value, &trips) || trips.count != 1 ||
         ig_dim_less_equal(t->e->module, ig_dim_of(0), trips.dims[0]) != IG_YES) {
-        return "how often it goes round is no extent";
+        return "its number of trips is not an extent";
     }
     t->trips = trips.dims[0];
     for (uint32_t i = 0; i < t->carried; i++) {
@@ -167,7 +167,7 @@ static const char *find_fault(round_trip *t) {
         bool is_same = type == t->body->args[2 + i]->type &&
                        type == t->loop->results[i].type && type->kind == IG_TENSOR;
         if (!is_same) {
-            return "what it carries changes its shape, or is no tensor";
+            return "a value that it carries changes its shape, or is not a tensor";
         }
     }
     return NULL;

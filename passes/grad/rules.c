@@ -14,6 +14,6 @@ ig_grad_rule ig_grad_rule_of(uint32_t code) {
 #include "ir/ops.def"
 #undef OP
     };
-    assert(code < IG_OP_COUNT && "an op that stands in the graph");
+    assert(code < IG_OP_COUNT && "an op that is in the graph");
     return rules[code];
 }

@@ -393,10 +393,11 @@ static void set_late_extents(loop *l, ig_builder *b, uint32_t index) {
         if (!is_late_extent(l, index, d)) {
             continue;
         }
-        ig_guard_attrs check = { .left = ig_dim_mul(module, is_later, whole[d + 1]),
-                                 .right = ig_dim_mul(module, is_later, row->dims[d]),
-                                 .message =
-                                     "what a loop collects changes its extents" };
+        ig_guard_attrs check = {
+            .left = ig_dim_mul(module, is_later, whole[d + 1]),
+            .right = ig_dim_mul(module, is_later, row->dims[d]),
+            .message = "a value that a loop collects changes its extents"
+        };
         (void)ig_build_guard(&e, check);
         ig_bufferise_let(b, whole[d + 1], row->dims[d]);
     }

@@ -535,8 +535,8 @@ static ig_status check_pair(buffers *s, ig_builder *b, const ig_op *ret,
     }
     for (uint32_t d = 0; arg && d < type->rank; d++) {
         const char *message = ig_arena_printf(
-            s->arena, "dim %u of '%s' is that of the input in whose memory it stands",
-            d, name);
+            s->arena, "dim %u of '%s' is that of the input whose memory it shares", d,
+            name);
         ig_make_guard_equal(b, arg->type->dims[d], type->dims[d], message);
     }
     return IG_OK;

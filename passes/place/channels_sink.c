@@ -52,7 +52,7 @@ static void turn_dims(const ig_dim *from, uint32_t rank, ig_dim *out) {
 /* Does bringing channels last leave the elements in order, for a value broadcast to
  * `rank` axes? */
 static bool turns_freely(const ig_type *type, uint32_t rank) {
-    assert(rank >= 3 && rank >= type->rank && "axes of space behind the channels");
+    assert(rank >= 3 && rank >= type->rank && "axes of space after the channels");
     uint32_t missing = rank - type->rank;
     bool has_channels = missing < 2 && !ig_dim_is(type->dims[1 - missing], 1);
     bool has_space = false;

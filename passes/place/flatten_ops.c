@@ -529,9 +529,8 @@ static ig_status flatten_split(ig_flatten *f, ig_expr *e, ig_op *op) {
     uint32_t axis = axis_of(op, IG_split_to_seq_axis, x->type->rank);
     bool keep = sizes || ig_attr_int(op, IG_split_to_seq_keep, 0) != 0;
     if (x->type->dtype == IG_DT_str && axis > 0 && sizes) {
-        return report_refusal(
-            f, op, IG_UNSUPPORTED,
-            "texts are cut along their first axis alone when compiled");
+        return report_refusal(f, op, IG_UNSUPPORTED,
+                              "compiled code cuts texts along their first axis only");
     }
     ig_value *lengths = lengths_of(e, x->type->dims[axis], sizes);
     ig_value *extents = rows_of(e, x, axis, keep, lengths);

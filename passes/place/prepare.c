@@ -1,4 +1,4 @@
-/* prepare: what opened weights alone go into is computed once a change of them.
+/* prepare: values of opened weights alone are computed once after each change of them.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     compute %w, %0 {family = "copy"} …            %w: f32[512, 13] {opened}

@@ -153,7 +153,7 @@ static void note_layer(layer_walk *w, const ig_op *op, uint32_t position) {
         know_product(op, &layer);
     }
     if (!layer.why && layer.depth > DEPTH_MAX && !w->plan->options.is_bf16) {
-        layer.why = "32 bits do not hold its sums";
+        layer.why = "its sums do not fit 32 bits";
     }
     layer.is_on = !layer.why;
     if (layer.is_on) {

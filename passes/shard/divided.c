@@ -65,7 +65,7 @@ static ig_status make_part(const ig_divided *d, ig_arena *arena, const ig_shard 
             return DIVIDE_ERROR(
                 d->op,
                 "table '%s': shards from column %lld on have %lld and %lld columns; "
-                "shards of the same first column are to be of equal width",
+                "shards of the same first column must have equal width",
                 ig_table_name(d->op->operands[0].value), (long long)part->column,
                 (long long)part->columns, (long long)shards[i].columns);
         }
@@ -77,12 +77,12 @@ static ig_status make_part(const ig_divided *d, ig_arena *arena, const ig_shard 
     place_shards(part, d->rank);
     return rows == d->rows
                ? IG_OK
-               : DIVIDE_ERROR(d->op,
-                              "table '%s': shards from column %lld on have %lld of "
-                              "%lld rows; a column's shards are to begin with it",
-                              ig_table_name(d->op->operands[0].value),
-                              (long long)part->column, (long long)rows,
-                              (long long)d->rows);
+               : DIVIDE_ERROR(
+                     d->op,
+                     "table '%s': shards from column %lld on have %lld of "
+                     "%lld rows; all shards of a column must begin at that column",
+                     ig_table_name(d->op->operands[0].value), (long long)part->column,
+                     (long long)rows, (long long)d->rows);
 }
 
 /* Adjacent columns with the same rows are one part. */

@@ -22,11 +22,10 @@ static long number_of(ig_group *group, const char *name, long min) {
     if (number >= min && number <= MAX && !*end) {
         return number;
     }
-    (void)ig_group_error(group, IG_INVALID,
-                         "env: %s is %s%s%s, and a number from %ld on is wanted, as "
-                         "torchrun sets it",
-                         name, text ? "'" : "", text ? text : "not set",
-                         text ? "'" : "", min);
+    (void)ig_group_error(
+        group, IG_INVALID,
+        "env: %s is %s%s%s, expected a number from %ld on, as torchrun sets it", name,
+        text ? "'" : "", text ? text : "not set", text ? "'" : "", min);
     return -1;
 }
 

@@ -147,7 +147,7 @@ static ig_status wait_requests(ig_group *group, ig_collective what, requests *of
         }
         if (!ig_group_may_wait(spins, s->deadline)) {
             return ig_group_error(
-                group, IG_LIMIT, "%s: rank %u of %u has not come within %lld ms",
+                group, IG_LIMIT, "%s: rank %u of %u did not arrive within %lld ms",
                 ig_collective_names[what], of->ranks[open], group->options.world,
                 (long long)group->options.timeout_ms);
         }

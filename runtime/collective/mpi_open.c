@@ -202,7 +202,7 @@ ig_status ig_mpi_open(ig_group *group, ig_mpi *mpi, const char *name) {
     long number = *name ? strtol(name, &end, 10) : -1;
     if (*name && (*end || number < 0 || number > INT32_MAX)) {
         return ig_group_error(group, IG_INVALID,
-                              "mpi:%s: a number of MPI_Comm_c2f is wanted, or none",
+                              "mpi:%s: expected a number of MPI_Comm_c2f, or nothing",
                               name);
     }
     if (!load_library(mpi)) {

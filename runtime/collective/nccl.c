@@ -112,7 +112,7 @@ static ig_status blame_late(ig_group *group, ig_collective what) {
         return pass_on(group, IG_LIMIT);
     }
     return ig_group_error(
-        group, IG_LIMIT, "%s: NCCL has not moved all parts within %lld ms",
+        group, IG_LIMIT, "%s: NCCL did not move all parts within %lld ms",
         ig_collective_names[what], (long long)group->options.timeout_ms);
 }
 
@@ -286,7 +286,7 @@ static ig_status open_library(ig_group *group) {
         if (!address) {
             return ig_group_error(
                 group, IG_UNSUPPORTED,
-                "nccl: the library has no %s: 2.14 or later is wanted",
+                "nccl: the library has no %s: 2.14 or later is needed",
                 symbols[i].name);
         }
         memcpy((char *)&s->nccl + symbols[i].offset, &address, sizeof address);
@@ -367,7 +367,7 @@ static ig_status open_nccl(ig_group *group, const char *name) {
     if (strncmp(name, "nccl", 4) == 0 || !*name) {
         free(s);
         return ig_group_error(group, IG_INVALID,
-                              "nccl:%s: the ranks are to meet somewhere: nccl:mpi, "
+                              "nccl:%s: the ranks must meet somewhere: nccl:mpi, "
                               "nccl:shm:NAME or nccl:env",
                               name);
     }

@@ -104,7 +104,7 @@ static void wake_all(_Atomic uint32_t *word) {
 
 static ig_status fail_late(ig_group *group, ig_collective what, uint32_t rank) {
     return ig_group_error(group, IG_LIMIT,
-                          "%s: rank %u of %u has not come within %lld ms",
+                          "%s: rank %u of %u did not arrive within %lld ms",
                           ig_collective_names[what], rank, group->options.world,
                           (long long)group->options.timeout_ms);
 }
@@ -523,10 +523,9 @@ static ig_status open_shm(ig_group *group, const char *name) {
     choose_chunk(s, &group->options);
     if (length == 0 || length > IG_SHM_NAME_SIZE || strchr(name, '/') ||
         !count_bytes(group, &s->bytes)) {
-        return ig_group_error(
-            group, IG_INVALID,
-            "shm:%s: a name of 1 to %d characters without / is wanted", name,
-            IG_SHM_NAME_SIZE);
+        return ig_group_error(group, IG_INVALID,
+                              "shm:%s: expected a name of 1 to %d characters without /",
+                              name, IG_SHM_NAME_SIZE);
     }
     (void)snprintf(s->name, sizeof s->name, "/%s", name);
     IG_TRY(group->options.rank == 0 ? make_segment(group) : join_segment(group));

@@ -80,7 +80,7 @@ static void run_bounds(const phase_task *task, int index) {
         const ig_launch *launch = &phase->launches[i];
         const int64_t *bounds = launch->bounds + index;
         assert(bounds[0] >= 0 && bounds[1] <= launch->grid &&
-               "a worker's tiles lie outside of the grid");
+               "a worker's tiles are outside of the grid");
         if (bounds[0] < bounds[1]) {
             run_tiles(&task->queue->workers[index], launch, bounds[0], bounds[1]);
         }
@@ -143,7 +143,7 @@ static void run_rows(const phase_task *task, int index) {
     int64_t size = task->is_split ? task->queue->base.active_count : 1;
     int64_t begin = blocks / size * index + blocks % size * index / size;
     int64_t end = blocks / size * (index + 1) + blocks % size * (index + 1) / size;
-    assert(index < size && end <= blocks && "a worker's rows lie outside of the phase");
+    assert(index < size && end <= blocks && "a worker's rows are outside of the phase");
     for (int64_t i = begin; i < end; i++) {
         if (atomic_load_explicit(state, memory_order_relaxed) == IG_RUN_CANCELLED) {
             return;

@@ -199,7 +199,7 @@ bool ig_thread_pool_claim(ig_thread_pool *pool, double work_ns) {
 }
 
 void ig_thread_pool_release(ig_thread_pool *pool) {
-    assert(atomic_load(&pool->busy) && "releasing a pool that nobody has claimed");
+    assert(atomic_load(&pool->busy) && "releasing a pool that is not claimed");
     atomic_store_explicit(&pool->busy, false, memory_order_release);
 }
 
@@ -217,7 +217,7 @@ static void run_guest(void *argument, int index) {
 }
 
 void ig_thread_pool_run(ig_thread_pool *pool, ig_task_fn *fn, void *task) {
-    assert(atomic_load(&pool->busy) && "running on a pool that nobody has claimed");
+    assert(atomic_load(&pool->busy) && "running on a pool that is not claimed");
     if (pool->run) {
         guest_task guest = { fn, task };
         pool->run(pool->run_user, run_guest, &guest, pool->threads);

@@ -19,7 +19,7 @@ static int launch_each(ig_session *session) {
     ig_cuda_address report = ig_cuda_address_of(staged->block + staged->reports);
     for (uint32_t i = 0; i < staged->launch_count; i++) {
         const ig_launch *launch = &shape->launches[i];
-        assert(launch->step == staged->steps[i] && "launches stand in their order");
+        assert(launch->step == staged->steps[i] && "launches are in their order");
         int error = launch->grid > 0
                         ? ig_cuda_launch(ig_cuda_session_queue(session), launch, report)
                         : 0;

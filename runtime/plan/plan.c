@@ -142,7 +142,7 @@ static ig_status find_sections(const ig_plan_header *header, ig_plan *plan,
     }
     if (result == FIT_DAMAGED) {
         return ig_message_set(message, IG_INVALID,
-                              "the plan is damaged: a section lies outside");
+                              "the plan is damaged: a section is outside");
     }
     if (result == FIT_OLDER) {
         header = plan->widened = widen_records(header);

@@ -288,7 +288,7 @@ static const char *check_commit(const walk *w, const ig_plan_step *step) {
     bool is_work = step->kind == IG_STEP_launch || step->kind == IG_STEP_rows ||
                    step->kind == IG_STEP_copy;
     bool is_good = !w->has_committed || (is_work && !may_fail(w->plan, step));
-    return is_good ? NULL : "behind commit";
+    return is_good ? NULL : "after commit";
 }
 
 /* Outputs in place wait for the commit step, and no output asks for memory after it. */

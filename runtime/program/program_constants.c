@@ -195,7 +195,7 @@ static ig_status find_constant(ig_program *program, uint32_t index, bool checks,
     if (constant->offset > source->bytes.size ||
         constant->bytes > source->bytes.size - constant->offset) {
         return ig_message_set(message, IG_INVALID,
-                              "constant '%s' lies outside of its weights", name);
+                              "constant '%s' is outside of its weights", name);
     }
     /* An empty constant in an absent entry still wants an address. */
     program->constants[index] = source->bytes.data

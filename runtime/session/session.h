@@ -183,7 +183,7 @@ void ig_session_patch_ports(ig_session *session);
 void ig_session_close_starter(ig_session *session);
 /* IG_INVALID while a started run has the session; ig_session_error says why. */
 static inline ig_status ig_session_check_waited(const ig_session *session) {
-    assert((!session->is_started || session->starter) && "started by nobody");
+    assert((!session->is_started || session->starter) && "a started run has a starter");
     return session->is_started ? IG_INVALID : IG_OK;
 }
 

@@ -181,8 +181,8 @@ static ig_status check_memory(ig_session *session, const ig_view *view,
     return view->memory == IG_MEMORY_HOST || is_device
                ? IG_OK
                : ig_message_set(&session->message, IG_INVALID,
-                                "%s '%s' does not lie in the memory of the host%s",
-                                kind, name,
+                                "%s '%s' is not in the memory of the host%s", kind,
+                                name,
                                 session->staging ? ", nor in that of the GPU that runs "
                                                    "this program"
                                                  : ", where this program runs");
@@ -366,10 +366,10 @@ static ig_status place_over_input(ig_session *session, uint32_t index, int64_t b
     char *data = session->inputs[own].data;
     const char *name = ig_plan_string(plan, plan->inputs[own].name);
     if (output->capacity > 0 && output->target != data) {
-        return ig_message_set(&session->message, IG_INVALID,
-                              "output '%s' stands in the memory of input '%s': give "
-                              "both the same, or the output none",
-                              name_of(session, index), name);
+        return ig_message_set(
+            &session->message, IG_INVALID,
+            "output '%s' shares the memory of input '%s': give both the same, or the output none",
+            name_of(session, index), name);
     }
     output->target = data;
     for (uint32_t i = 0; i < plan->inputs_count; i++) {

@@ -210,7 +210,7 @@ void ig_session_patch_ports(ig_session *session) {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t slot = ports[i].slot;
         assert(shape->slot_strides[slot] != IG_WORKER_STRIDE &&
-               "a port stands in the caller's memory");
+               "a port is in the caller's memory");
         shape->slots[slot] = bases[ports[i].buffer] + shape->slot_offsets[slot];
     }
 }

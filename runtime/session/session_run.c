@@ -46,7 +46,7 @@ static inline ig_status poll_stop(ig_session *session) {
 static ig_status reaches_outside(ig_session *session, uint32_t index) {
     char where[IG_WHERE_BYTES];
     return ig_message_set(&session->message, IG_INVALID,
-                          "%s: what it reads or writes lies outside of a buffer: the "
+                          "%s: it reads or writes outside of a buffer: the "
                           "sizes that the run has found do not fit together",
                           ig_session_where(session, index, where));
 }

@@ -17,7 +17,7 @@
 static ig_status too_large(ig_session *session, const char *what) {
     return ig_message_set(
         &session->message, IG_INVALID,
-        "%s: its size is too large, or no size at all, for these shapes", what);
+        "%s: its size is too large, or cannot be computed, for these shapes", what);
 }
 
 /* A value without a name is known by its writer. */

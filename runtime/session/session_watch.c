@@ -36,7 +36,7 @@ ig_status ig_session_begin_watch(ig_session *session, const ig_message *message)
         return IG_OK;
     }
     const ig_watch *watch;
-    IG_TRY(find_watch("a program that checks what it touches", &watch, message));
+    IG_TRY(find_watch("a program that checks its loads and stores", &watch, message));
     session->run_steps = watch->sanitized_steps;
     return IG_OK;
 }

@@ -99,10 +99,11 @@ ig_status ig_store_open(const char *url, const ig_store_call *given,
     IG_TRY(ig_store_call_take(given, &call));
     const char *after = url ? strstr(url, "://") : NULL;
     if (!after) {
-        return ig_store_fail(&call, IG_INVALID,
-                             "'%s' is no URL of a store: expected TYPE://…, such as "
-                             "lmdb:///PATH or memory://",
-                             url ? url : "");
+        return ig_store_fail(
+            &call, IG_INVALID,
+            "'%s' is not the URL of a store: expected TYPE://…, such as "
+            "lmdb:///PATH or memory://",
+            url ? url : "");
     }
     const ig_store_plugin *plugin = NULL;
     if (call.message && call.message_size > 0) {

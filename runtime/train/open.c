@@ -44,7 +44,7 @@ static ig_status check_step(const ig_trainer *trainer, const ig_message *message
                    ig_program_output_count(step) > IG_STEP_OUTPUT;
     if (!is_step) {
         return ig_message_set(message, IG_INVALID,
-                              "the program is no step of training");
+                              "the program is not a step of training");
     }
     ig_dtype_code loss = ig_program_output(step, IG_STEP_LOSS).dtype;
     return loss == IG_F32 || loss == IG_F64

@@ -37,10 +37,10 @@ static bool is_like(const ig_view *value, const ig_view *own) {
 static ig_status make_memory(ig_trainer_value *value, const ig_message *message) {
     int64_t bytes = ig_view_bytes(&value->is.view);
     if (bytes < 0) {
-        return ig_message_set(message, IG_INVALID,
-                              "the extents of '%s' are to be numbers, or it is to have "
-                              "a place: it is trained",
-                              value->is.name);
+        return ig_message_set(
+            message, IG_INVALID,
+            "'%s' is trained: its extents must be numbers, or it must have a place",
+            value->is.name);
     }
     value->memory = calloc(1, (size_t)bytes + VALUE_ALIGN);
     if (!value->memory) {
@@ -73,7 +73,7 @@ static ig_status check_places(const ig_trainer *trainer,
     for (size_t i = 0; i < options->place_count; i++) {
         if (ig_trainer_find(trainer, options->places[i].name) < 0) {
             return ig_message_set(message, IG_INVALID,
-                                  "'%s' is no weight or state of this training",
+                                  "'%s' is not a weight or state of this training",
                                   options->places[i].name);
         }
     }

@@ -41,7 +41,7 @@ refuses() {
     printf 'module @m {\n%s\n}\n' "$3" >"$tmp/bad.ig"
     check "$what" 3 "$words" "$ingot" run "$tmp/hash.onnx" --ops "$tmp/bad.ig" "${hashed[@]}"
 }
-refuses "a graph without an operator's name" "its name is no operator's" \
+refuses "a graph without an operator's name" "its name is not that of an operator" \
     '  graph @f(%x: i64[N]) -> (i64[N]) { ret %x }'
 refuses "an operator with weights" "the file has weights" \
     '  weight @w : i64[] = splat(1)
@@ -100,7 +100,7 @@ refuses_library() {
 }
 refuses_library "a library without a table" 3 "exports no ig_custom_v1" -DNO_TABLE
 refuses_library "a signature that does not parse" 3 "bad.so:" -DBAD_SIGNATURE
-refuses_library "extents that nobody finds" 3 "no function finds them" -DNO_EXTENTS
+refuses_library "extents that nobody finds" 3 "no function that computes them" -DNO_EXTENTS
 check "and none that is not there" 6 "absent.so" \
     "$ingot" run "$tmp/kept.ingot" --ops "$tmp/absent.so" "${hashed[@]}"
 

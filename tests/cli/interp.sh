@@ -142,7 +142,7 @@ score: f32[1]
     holds "of the script's names" [ -e "$tmp/hooks/label.npy" -a -e "$tmp/hooks/score.npy" ]
     check "an input that neither gives" 3 "1 of 1 inputs have no value" \
         run_script 'function post(o) return o end'
-    check "a name that the model has not" 3 "gives 'z', which is no input" \
+    check "a name that the model has not" 3 "gives 'z', which is not an input" \
         run_script 'function pre(i) return {z = i.x} end' --input 'x=f32[1,4]=1'
     check "no table of tensors" 3 "post of the script gives no table" \
         run_script 'function post(o) return 3 end' --input 'x=f32[1,4]=1'

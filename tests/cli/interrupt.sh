@@ -38,7 +38,7 @@ else
     holds "at once ($took ms)" [ "$took" -lt 1000 ]
 fi
 
-# What does not stop by itself is left, with the right status and nothing behind it.
+# What does not stop by itself is left, with the right status and nothing after it.
 cat >"$tmp/huge.ig" <<'IG'
 module @huge {
   graph @main(%x: f32[1]) -> (f32[] "y") {

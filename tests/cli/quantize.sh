@@ -184,10 +184,10 @@ assert not np.allclose(y[0], [0, 1.3, 2, 3, 4, 5, 6, 16])
 ' "$tmp/y.npz"
 tables "tables by their error" "small                     int2" --quantize-tables '0.001' \
     --quantize-tables 'small=0.5'
-tables "others stay" "more than look-ups read it" --quantize-tables int8
-tables "as do numbers that are none" "16 bits do not hold its numbers" --quantize-tables int8
+tables "others stay" "other ops than look-ups read it" --quantize-tables int8
+tables "as do numbers that are none" "its values do not fit 16 bits" --quantize-tables int8
 tables "as JSON" '"dtype": "int4"' --quantize-tables int4 --json
-check "a format that there is not" 3 "not int8, int4" "$ingot" compile "$tmp/bags.ig" \
+check "a format that there is not" 3 "expected int8, int4" "$ingot" compile "$tmp/bags.ig" \
     -o "$tmp/no_tables.ingot" --quantize-tables int3
 check "a table that there is not" 3 "is called 'users'" "$ingot" compile "$tmp/bags.ig" \
     -o "$tmp/no_tables.ingot" --quantize-tables users=int8

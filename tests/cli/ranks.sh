@@ -314,10 +314,10 @@ holds "what a run of ranks left in the cache lacks nothing of an artifact" \
     grep -q whole.weights "$reshard/after_run.ingot"
 holds "which gives the same" gives_the_same "$ingot" run -q "$reshard/back.ig" "${given[@]}"
 rm "$reshard/new2.ingot"
-check "a rank that is missing" 3 "it is one of 3 ranks, and 2 artifacts are given" \
+check "a rank that is missing" 3 "it is one of 3 ranks, but 2 artifacts are given" \
     "$ingot" reshard "$reshard/new%r.ingot" -o "$reshard/other.ig"
 cp "$reshard/old1.ingot" "$reshard/turned0.ingot"
-check "ranks in another order" 3 "it is the artifact of rank 1 of 2, and that of rank 0 is wanted" \
+check "ranks in another order" 3 "it is the artifact of rank 1 of 2, expected that of rank 0" \
     "$ingot" reshard "$reshard/turned%r.ingot" -o "$reshard/other.ig"
 for wrong in 's/"rows": 13/"rows": 93/' 's/\(users.*"pieces": ..\)[0-9]/\19999/' 's/, "dim": 8/, "dim": 9/' 's/"tables"/"stable"/'; do
     sed "$wrong" "$reshard/old0.ingot" >"$reshard/bad0.ingot"
@@ -336,7 +336,7 @@ sed 's/"size": \[4, 8\], "offset": \[0, 0\]/"size": [5, 8], "offset": [0, 0]/; s
 check "ranks of another plan" 3 "it is of another model or plan than" \
     "$ingot" reshard "$reshard/mixed%r.ingot" -o "$reshard/other.ig"
 "$ingot" compile -q "$reshard/again.ig" -o "$reshard/plain.ingot"
-check "an artifact of no rank" 3 "it is no rank's artifact" \
+check "an artifact of no rank" 3 "it is not an artifact of a rank" \
     "$ingot" reshard "$reshard/plain.ingot" -o "$reshard/other.ig"
 check "where they go is to be said" 2 "wants %r for a rank's number" \
     "$ingot" reshard "$reshard/old%r.ingot" --plan "$reshard/three.json" -o "$reshard/new.ingot"

@@ -237,7 +237,7 @@ sed 's/f32\[10, 4\]/f32[10, 8]/; s/%0, @own/%1, %1/' "$tmp/trained.ig" >"$tmp/wi
 check "another type" 3 "has another type than weight 'ebc.embedding_bags.t1.weight'" \
     "$ingot" dump "$tmp/wider.ig" --checkpoint "$tmp/checkpoint"
 sed 's/ebc\.embedding_bags\.t/other/g; s/@own/@mine/' "$tmp/trained.ig" >"$tmp/stranger.ig"
-check "none of its names" 3 "has the name of one of the model's weights" \
+check "none of its names" 3 "has the name of a weight of the model" \
     "$ingot" dump "$tmp/stranger.ig" --checkpoint "$tmp/checkpoint"
 check "not in isolation" 4 "not read in isolation" \
     "$ingot" compile "$tmp/trained.ig" --checkpoint "$tmp/checkpoint" --isolate -o "$tmp/no.ingot"

@@ -12,7 +12,7 @@ if attempt "$ingot" store put "lmdb://$tmp/probe.mdb" users 1 1; then
     check "below others too" 6 "No such file" "$ingot" store scan "tiered://9/$url"
     holds "and none of them made it" absent "$tmp/rows.mdb"
     : >"$tmp/empty.mdb"
-    check "an empty file is none either" 3 "no store that Ingot made" \
+    check "an empty file is none either" 3 "not a store that Ingot made" \
         "$ingot" store scan "lmdb://$tmp/empty.mdb"
     check "a cell is written" 0 "" "$ingot" store put "$url" users 7 0.5,-1,3e9
     check "a store answers" 0 "the store answers" "$ingot" store ping "$url"
@@ -147,7 +147,7 @@ if [ -e "$plugin" ]; then
         "$ingot" store scan toy1:// --plugin "$plugin"
 fi
 check "an unknown type" 4 "there are no stores of type 'foo'" "$ingot" store ping foo://x
-check "no URL" 3 "is no URL of a store" "$ingot" store ping x
+check "no URL" 3 "is not the URL of a store" "$ingot" store ping x
 check "no command" 2 "takes ping, get" "$ingot" store frob memory://
 check "too few arguments" 2 "takes other arguments" "$ingot" store get memory:// t
 check "an id is a number" 2 "not 'x7'" "$ingot" store get memory:// t x7

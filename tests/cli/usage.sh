@@ -181,7 +181,7 @@ check "and give numbers" 0 "3 3" "$ingot" run "$tmp/grad.ig" -t interpret --inpu
 check "an output that is none" 3 "the model has no output 'none'" \
     "$ingot" dump "$tmp/loss.ig" --grad none
 check "one of two has to be named" 3 "name the output" "$ingot" dump "$tmp/loss.ig" --grad :x
-check "a pattern of nothing" 3 "'z*' is the name of no weight or input" \
+check "a pattern of nothing" 3 "no weight or input is called 'z*'" \
     "$ingot" dump "$tmp/loss.ig" --grad 'loss:x,z*'
 check "not of models that nobody trusts" 2 "leave out --isolate or --grad" \
     "$ingot" dump "$tmp/loss.ig" --grad loss --isolate

@@ -120,7 +120,7 @@ assert y.dtype.kind == \"U\" and (y == numpy.concatenate([x, x], 1)).all(), y
 assert y.shape == (len(x), 4)' '$tmp/$form.npy' '$tmp/t.npz'"
     done
     for wrong in "zero:a text with a zero" "surrogate:that is not a character" \
-                 "latin:a text that is no UTF-8"; do
+                 "latin:a text that is not UTF-8"; do
         check "texts that are none: ${wrong%%:*}" 3 "${wrong#*:}" \
             "$ingot" run "$tmp/texts.ig" --input "x=@$tmp/${wrong%%:*}.npy"
     done

@@ -15,7 +15,7 @@ from generate_index import key
 
 
 def suppress_list(edges, scores, share, high, lowest):
-    """Numbers of the boxes that stand, each step in the edges' dtype."""
+    """Numbers of the boxes that are kept, each step in the edges' dtype."""
     dtype, stand = edges.dtype.type, []
     order = sorted(range(len(scores)), key=lambda i: (
         -np.inf if np.isnan(scores[i]) else 0, -key(scores[i:i + 1])[0], i))

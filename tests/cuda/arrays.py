@@ -104,7 +104,7 @@ def main():
     mirror = bytearray(32)
     program.run({"x": x}, {"y": memoryview(mirror).cast("f", [2, 4])})
     assert struct.unpack("8f", mirror) == got
-    refused(lambda: program.run({"x": x}, {"z": y}), "out names an output that there is not")
+    refused(lambda: program.run({"x": x}, {"z": y}), "out names an output that the program does not have")
     refused(lambda: program.run({"x": x}, {"y": Array(driver, range(8), device=1)}), "GPU")
     refused(lambda: program.run({"x": x}, {"y": memoryview(bytes(32)).cast("f", [2, 4])}), "can be written to")
     refused(lambda: program.run({"x": x}, {"y": memoryview(bytearray(64)).cast("f", [4, 4])}), "other extents")

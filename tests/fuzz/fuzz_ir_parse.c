@@ -46,7 +46,7 @@ static void check_round_trip(ig_context *context, ig_module *module) {
     const char *first = print(module);
     ig_module *again = NULL;
     ig_status status = ig_parse_module(context, NULL, ig_str_of(first), &again);
-    ig_fuzz_expect(status == IG_OK, "what was printed cannot be read", first,
+    ig_fuzz_expect(status == IG_OK, "the printed text cannot be read", first,
                    ig_status_name(status));
     const char *second = print(again);
     ig_fuzz_expect(strcmp(first, second) == 0, "printed otherwise", first, second);

@@ -48,7 +48,7 @@ module @m {
   }
 }
 # expect-error: 6:12: operand 1 comes from outside of the bag_update
-# expect-error: 9:14: the body takes and gives no rows of the operands
+# expect-error: 9:14: the body does not take and give rows of the operands
 # expect-error: 12:16: body 0 must have 4 arguments, not 3
 # ---- block_ends ----
 # Every block ends in its terminator, and only there.
@@ -145,11 +145,11 @@ module @commits {
   }
 }
 # expect-error: 6:5: destination 1 is written in place before commit
-# expect-error: 8:5: destination 1 is no buffer of the plan
+# expect-error: 8:5: destination 1 is not a buffer of the plan
 # expect-error: 10:5: operand 0 is read after it was written in place
 # expect-error: 11:5: a plan commits once, in its own block
 # expect-error: 16:7: a plan commits once, in its own block
-# expect-error: 26:5: behind commit there are launches alone
+# expect-error: 26:5: after commit there are only launches
 # ---- computes ----
 # A compute's body takes the inputs and yields the destinations.
 # run: verify
@@ -202,7 +202,7 @@ module @m {
     ret %0
   }
 }
-# expect-error: 5:10: a function domain::Op takes and gives tensors (no texts), 32 at the most, and finds extents that are there
+# expect-error: 5:10: a function domain::Op takes and gives at most 32 tensors (no texts), and its extents are those of its results
 # ---- defined_symbol ----
 # What stands for an expression has a value when what the expression mentions has one.
 # run: verify
@@ -260,13 +260,13 @@ module @destinations {
 }
 # expect-error: 8:10: nothing uses this buffer
 # expect-error: 9:5: operand 0 is read, but nothing has written it
-# expect-error: 10:5: destination 1 is no buffer of the plan
-# expect-error: 11:5: destination 1 is no buffer of the plan
+# expect-error: 10:5: destination 1 is not a buffer of the plan
+# expect-error: 11:5: destination 1 is not a buffer of the plan
 # expect-error: 20:10: a view of rank 1 has 2 strides
 # expect-error: 21:10: a view sees a buffer as a buffer of the same elements
 # expect-error: 22:5: 2 operands cannot hold 3 destinations
 # expect-error: 23:5: the module has no @nobody
-# expect-error: 24:5: @main is no kernel
+# expect-error: 24:5: @main is not a kernel
 # expect-error: 25:5: kernel @copy takes 2 buffers, not 3
 # expect-error: 25:5: kernel @copy takes 0 params, not 1
 # expect-error: 26:5: scratch memory cannot be negative
@@ -385,16 +385,16 @@ module @ports {
     ret %x, %s {in_place = [1, 0]}
   }
 }
-# expect-error: 5:5: results 0 and 1 overlap: both stand in place of argument 0
-# expect-error: 5:5: result 2 is f32[4], and no f32[2, 4] in whose place it could be
-# expect-error: 5:5: result 3 is f32[4], and no i32[4] in whose place it could be
-# expect-error: 5:5: result 4 is f32[4], and no f32[5] in whose place it could be
-# expect-error: 5:5: result 5 cannot stand in place of argument 4
+# expect-error: 5:5: results 0 and 1 overlap: both are in place of argument 0
+# expect-error: 5:5: result 2 is f32[4], expected f32[2, 4], in whose place it is
+# expect-error: 5:5: result 3 is f32[4], expected i32[4], in whose place it is
+# expect-error: 5:5: result 4 is f32[4], expected f32[5], in whose place it is
+# expect-error: 5:5: result 5 cannot be written in place of argument 4
 # expect-error: 8:5: in_place is a number for each result of an entry
-# expect-error: 11:5: result 0 cannot stand in place of argument -2
+# expect-error: 11:5: result 0 cannot be written in place of argument -2
 # expect-error: 14:5: in_place is a number for each result of an entry
-# expect-error: 18:5: result 0 cannot stand in place of argument 1
-# expect-error: 18:5: result 1 cannot stand in place of argument 0
+# expect-error: 18:5: result 0 cannot be written in place of argument 1
+# expect-error: 18:5: result 1 cannot be written in place of argument 0
 # ---- kernel_bodies ----
 # Kernels: arrays, lanes, and what passes through a for.
 # run: verify
@@ -425,8 +425,8 @@ module @bodies {
 # expect-error: 8:10: as many lanes as are named
 # expect-error: 9:10: result 0 must be a scalar, not i64<4>
 # expect-error: 10:10: an offset is not negative
-# expect-error: 12:12: this op stands at the kernel's top level only
-# expect-error: 13:16: this op stands at the kernel's top level only
+# expect-error: 12:12: this op is allowed at the kernel's top level only
+# expect-error: 13:16: this op is allowed at the kernel's top level only
 # expect-error: 16:10: carried value 0 changes its type
 # expect-error: 19:5: a bound must be one i64, not i64<4>
 # expect-error: 20:5: body 0 must have 1 arguments, not 0
@@ -528,7 +528,7 @@ module @loops {
 # expect-error: 8:10: body 0 must yield 2 values, not 1
 # expect-error: 11:10: carried value 0 changes its type
 # expect-error: 14:10: 1 values carried and 1 scanned are not 1 results
-# expect-error: 17:10: result 0 does not stack what the body yields
+# expect-error: 17:10: result 0 does not stack the yielded value
 # expect-error: 20:10: argument 0 must be one i64, not f32[]
 # expect-error: 20:10: argument 1 must be one bool, not i64[]
 # expect-error: 23:5: the trip count must be one i64, not bool[]
@@ -560,9 +560,9 @@ module @opened {
     ret
   }
 }
-# expect-error: in 'late': argument 1 is f32[N], which is no opened weight's
+# expect-error: in 'late': argument 1 is f32[N], which is not the type of an opened weight
 # expect-error: 12:7: weights are prepared in the graph's own block
-# expect-error: 20:5: behind commit there are launches alone
+# expect-error: 20:5: after commit there are only launches
 # ---- overlaps ----
 # A destination that overlaps an input, or another destination, is an error ...
 # run: verify
@@ -614,7 +614,7 @@ module @ranks {
     ret
   }
 }
-# expect-error: 6:16: all_to_all in a body, where not every rank may come by
+# expect-error: 6:16: all_to_all in a body, which not every rank may reach
 # ---- regions ----
 # A fused region sees its arguments only; they are its operands, its yields its results.
 # run: verify
@@ -685,16 +685,16 @@ module @shards {
 # expect-error: 13:23: operand 3 is i64[3], expected one count for each rank
 # expect-error: 14:11: operand 0 is i64[N], expected floating-point elements
 # expect-error: 15:16: operand 0 is f32[N, M], expected only its first extent to differ from rank to rank
-# expect-error: 16:31: shard 0: row 1 on, at rank 0, cannot be
-# expect-error: 17:16: it wants 3 operands and 3 results, not 3 and 2
+# expect-error: 16:31: shard 0: rows from 1 on cannot be at rank 0
+# expect-error: 17:16: it needs 3 operands and 3 results, not 3 and 2
 # expect-error: 18:16: there is no rank 2 in a world of 2
 # expect-error: 19:11: operand 1 is i64[3], expected one count for each rank
-# expect-error: 20:16: operand 4 is i64[2], expected what meet_counts finds
+# expect-error: 20:16: operand 4 is i64[2], expected the result of meet_counts
 # expect-error: 21:16: operand 4 is f32[N, 2], expected rank 1
 # expect-error: 22:11: rows cannot travel as 'u8'
-# expect-error: 23:11: the batch does not go in 17 chunks; 1 to 16 do
-# expect-error: 24:21: 3 operands are no pairs
-# expect-error: 25:16: 4 operands are no triples
+# expect-error: 23:11: the batch cannot travel in 17 chunks, expected 1 to 16
+# expect-error: 24:21: 3 operands are not pairs
+# expect-error: 25:16: 4 operands are not triples
 # ---- shards_started ----
 # What is started is waited for with what starting it gave, and ends with all of its lists.
 # run: infer
@@ -712,10 +712,10 @@ module @shards {
   }
 }
 # expect-error: 5:16: operand 2 is i64[3], expected one count for each rank
-# expect-error: 7:11: operand 2 is i64[2], expected what meet_counts finds
+# expect-error: 7:11: operand 2 is i64[2], expected the result of meet_counts
 # expect-error: 8:11: there is no rank 3 in a world of 2
-# expect-error: 9:11: operand 2 is i64[2], expected what meet_start gives
-# expect-error: 11:5: operand 0 is i64[2], expected what meet_start gives
+# expect-error: 9:11: operand 2 is i64[2], expected the result of meet_start
+# expect-error: 11:5: operand 0 is i64[2], expected the result of meet_start
 # expect-error: 12:5: 3 operands, expected the 1 lists that were started
 # ---- signatures ----
 # A signature has a leaf for each argument and result; a state begins with a weight.
@@ -741,7 +741,7 @@ module @wrong {
 }
 # expect-error: in 'few': the signature has 1 leaves, the graph 2 arguments
 # expect-error: in 'many': the signature's result has 2 leaves, the graph 1 results
-# expect-error: in 'nothing': state 0 begins with @m, which there is not
+# expect-error: in 'nothing': state 0 begins with @m, which does not exist
 # expect-error: in 'other': state @r is i64[3] before
 # expect-error: in 'other': state @r is i64[3] behind
 # expect-error: in 'gone': 1 states, but fewer arguments or results
@@ -772,16 +772,16 @@ module @stages {
 }
 # expect-error: in 'tensor': argument 0 has no type of this stage
 # expect-error: in 'tensor': argument 1 has no type of this stage
-# expect-error: 5:10: alloc cannot stand at this stage
-# expect-error: 5:10: a value of type &f32[4] cannot stand at this stage
-# expect-error: 6:10: iota cannot stand at this stage
-# expect-error: 6:10: a value of type i64<4> cannot stand at this stage
-# expect-error: 7:5: barrier cannot stand at this stage
+# expect-error: 5:10: alloc is not allowed at this stage
+# expect-error: 5:10: a value of type &f32[4] is not allowed at this stage
+# expect-error: 6:10: iota is not allowed at this stage
+# expect-error: 6:10: a value of type i64<4> is not allowed at this stage
+# expect-error: 7:5: barrier is not allowed at this stage
 # expect-error: in 'plan': argument 1 has no type of this stage
-# expect-error: 11:10: relu cannot stand at this stage
-# expect-error: 20:10: seq_empty cannot stand at this stage
-# expect-error: 20:10: a value of type seq<f32[4]> cannot stand at this stage
-# expect-error: 21:5: guard cannot stand at this stage
+# expect-error: 11:10: relu is not allowed at this stage
+# expect-error: 20:10: seq_empty is not allowed at this stage
+# expect-error: 20:10: a value of type seq<f32[4]> is not allowed at this stage
+# expect-error: 21:5: guard is not allowed at this stage
 # ---- unused ----
 # A buffer that nothing uses is a mistake.
 # run: verify
@@ -806,8 +806,8 @@ module @whole {
     ret
   }
 }
-# expect-error: 5:10: it wants a result for each of 2 operands, not 1
+# expect-error: 5:10: it needs a result for each of 2 operands, not 1
 # expect-error: 7:10: operand 0 is i64[N], expected floating-point elements
 # expect-error: 8:10: operand 0 is f32[], expected rank 1 or more
-# expect-error: 9:10: there is no world of 0 ranks; 1 to 65536 can be
-# expect-error: 10:10: there is no world of 65537 ranks; 1 to 65536 can be
+# expect-error: 9:10: a world of 0 ranks is not possible, expected 1 to 65536
+# expect-error: 10:10: a world of 65537 ranks is not possible, expected 1 to 65536

@@ -139,7 +139,7 @@ else
     skip "the wheel for aarch64" "scripts/wheels has made none, or INGOT_ARM64_ROOT has no python3.11"
 fi
 
-check "an object is of one machine" 4 "an object is of one machine, not of cpu:v3 and cpu-arm64:neon" \
+check "an object is of one machine" 4 "an object is for one machine, not for cpu:v3 and cpu-arm64:neon" \
     "$ingot" compile "$tmp/relu.ig" -t cpu:v3,cpu-arm64 --emit object -o "$tmp/small.o"
 "$ingot" compile "$tmp/relu.ig" -q -t cpu-arm64 --emit object -o "$tmp/small.o"
 "$ingot" compile "$tmp/relu.ig" -q -t cpu-arm64 --emit header -o "$tmp/small.h"

@@ -283,7 +283,7 @@ class Opening(unittest.TestCase):
                 (lambda: ingot.load("/nothing.ingot"), (ingot.FileError, OSError), "nothing"),
                 (lambda: ingot.compile(b"module @m {"), (ingot.InvalidError, ValueError), ""),
                 (lambda: ingot.compile(models.IN_PLACE), (ingot.UnsupportedError,),
-                 "stands in the memory of an input"),
+                 "shares the memory of an input"),
                 (lambda: ingot.compile(models.ADD, target="gpu9"),
                  (ingot.InvalidError, ValueError), "gpu9"),
                 (lambda: ingot.compile(3), (TypeError,), "int")):

@@ -81,12 +81,12 @@ class Strings(unittest.TestCase):
 
     def test_what_is_no_string_is_said_with_its_place(self):
         for items, error, words in (
-                (["a", 1], TypeError, "element [0, 1] is a value of <class 'int'>, and no str"),
+                (["a", 1], TypeError, "element [0, 1] is a value of <class 'int'>, expected a str"),
                 (["a", None], TypeError, "element [0, 1] is a value of <class 'NoneType'>"),
                 ([float("nan"), "a"], TypeError, "element [0, 0] is a value of <class 'float'>"),
                 (["a", "b\0c"], ValueError, "element [0, 1] holds a NUL"),
                 (["a", b"b\0c"], ValueError, "element [0, 1] holds a NUL"),
-                (["\ud800", "b"], ValueError, "element [0, 0] is no text of UTF-8")):
+                (["\ud800", "b"], ValueError, "element [0, 0] is not UTF-8")):
             x = array_of(items, 1, 2)
             for call, label in ((self.turn, "args[0]: "), (lambda x: self.turn.run({"x": x}), "x: ")):
                 with self.assertRaises(error) as caught:

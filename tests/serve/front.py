@@ -144,10 +144,10 @@ def http_refuses(server):
     good = tensor("x", "FP32", [1, 4], data=[1, 2, 3, 4])
     for what, words, root in (
             ("no JSON", "failed to parse", "{"),
-            ("a list", "no JSON object", []),
+            ("a list", "not a JSON object", []),
             ("no input", "input 'x' of model 'relu' is missing", {"inputs": []}),
             ("another input", "has no input 'z'", {"inputs": [dict(good, name="z")]}),
-            ("an input twice", "stands twice", {"inputs": [good, good]}),
+            ("an input twice", "is given twice", {"inputs": [good, good]}),
             ("another type", "is FP32, not INT64", {"inputs": [dict(good, datatype="INT64")]}),
             ("no type", "datatype", {"inputs": [dict(good, datatype="FP31")]}),
             ("another shape", "has shape [4], expected [-1, 4]",
@@ -156,12 +156,12 @@ def http_refuses(server):
             ("a huge shape", "", {"inputs": [dict(good, shape=[1 << 62, 4])]}),
             ("too little data", "less data", {"inputs": [dict(good, data=[1])]}),
             ("too much data", "more data", {"inputs": [dict(good, data=[1] * 5)]}),
-            ("a text as a number", "no FP32", {"inputs": [dict(good, data=["1"] * 4)]}),
-            ("a number past f32", "no FP32", {"inputs": [dict(good, data=[1e300] * 4)]}),
-            ("deep lists", "no FP32", {"inputs": [dict(good, data=[[[[[[[[[[1]]]]]]]]]])]}),
+            ("a text as a number", "is not FP32", {"inputs": [dict(good, data=["1"] * 4)]}),
+            ("a number past f32", "is not FP32", {"inputs": [dict(good, data=[1e300] * 4)]}),
+            ("deep lists", "is not FP32", {"inputs": [dict(good, data=[[[[[[[[[[1]]]]]]]]]])]}),
             ("an output that is not there", "no output 'z'",
              {"inputs": [good], "outputs": [{"name": "z"}]}),
-            ("a size behind nothing", "more than what stands behind",
+            ("a size behind nothing", "more than the bytes after",
              {"inputs": [dict(tensor("x", "FP32", [1, 4]),
                               parameters={"binary_data_size": 16})]})):
         body = root if isinstance(root, str) else json.dumps(root)

@@ -194,8 +194,8 @@ def is_loaded(server):
     done = load(server, address, "relu", "--ca", TMP / "authority.pem")
     check("its token is asked for", done.returncode == 3 and "token" in done.stderr, done)
     for what, words, said in (
-            ("an authority that nobody trusts", ("https://" + address, "relu"), "signed by nobody"),
-            ("another authority", (address, "relu", "--ca", TMP / "other.pem"), "signed by nobody"),
+            ("an authority that nobody trusts", ("https://" + address, "relu"), "not signed by a trusted"),
+            ("another authority", (address, "relu", "--ca", TMP / "other.pem"), "not signed by a trusted"),
             ("another host's certificate", (f"127.0.0.1:{server.http_port}", "relu", *trust),
              "another host"),
             ("no authority", (address, "relu", "--ca", TMP / "relu.ingot"), "relu.ingot"),
@@ -256,7 +256,7 @@ def measures():
     status, said = profiles("--remote", address, *trust)
     check("has no work for strangers", status == 3 and "token" in said, (status, said))
     status, said = profiles("--remote", address, *tokens)
-    check("and shows who it is", status != 0 and "signed by nobody" in said, (status, said))
+    check("and shows who it is", status != 0 and "not signed by a trusted" in said, (status, said))
     check("a good end", server.stop() == 0)
 
 

@@ -100,7 +100,7 @@ holds "evaluation of a batch three times is that of it once" \
     cmp "$folder/once.txt" "$folder/thrice.txt"
 holds "an optimizer that is none" says 2 "not 'tables.*'" \
     "$ingot" train "$case/model.pt" --loss bce_logits:=label --data x.npz --optimizer 'tables.*'
-holds "a pattern that fits nothing" says 3 "'nobody*' is the name of no weight" \
+holds "a pattern that fits nothing" says 3 "no weight or input that can be trained is called 'nobody*'" \
     "$ingot" train "$case/model.pt" --loss bce_logits:=label --data "$case/batch0.npz" \
     --optimizer 'nobody*=sgd'
 cat >"$folder/half.ig" <<'IG'

@@ -61,9 +61,9 @@ static bool survives(const golden *one, const char *output) {
     engine_result again = engine_run(&job);
     bool is_same = false;
     if (!again.is_ok) {
-        report(one, "what was printed cannot be read", again.messages);
+        report(one, "the printed text cannot be read", again.messages);
     } else if (strcmp(output, again.output) != 0) {
-        report(one, "what was printed is printed otherwise when read", NULL);
+        report(one, "the printed text is printed otherwise when read", NULL);
         show_difference(output, again.output);
     } else {
         is_same = true;

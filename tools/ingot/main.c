@@ -14,7 +14,7 @@ static const char about[] =
 static const char ending[] =
     "\nMODEL is a .onnx, .pt (TorchScript or torch.package), .pt2 (torch.export) or .ig\n"
     "file, or an artifact (.ingot); - is standard input, and standard output as a file\n"
-    "to write.  With --json all that stands on standard output is one JSON value.\n"
+    "to write.  With --json standard output is one JSON value.\n"
     "Exit status: 0 good, 1 a comparison or check failed, 2 wrong usage, 3 invalid\n"
     "input, 4 not supported, 5 a limit or memory, 6 cannot read or write a file,\n"
     "130 interrupted, 70 a defect of Ingot.\n";

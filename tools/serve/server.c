@@ -162,11 +162,11 @@ static int open_keys(server *of) {
     }
     if (!is_loopback(settings->address) && !settings->is_insecure &&
         (!files->certificate || !files->tokens)) {
-        return refuse_start(EXIT_USAGE, settings->address,
-                            "whoever reaches this address could run models and read "
-                            "what others send: give --tls-cert, --tls-key and "
-                            "--token-file, or say --insecure where something else "
-                            "keeps strangers out");
+        return refuse_start(
+            EXIT_USAGE, settings->address,
+            "anyone who reaches this address could run models and read the requests of others: give --tls-cert, --tls-key and "
+            "--token-file, or say --insecure where something else "
+            "keeps strangers out");
     }
     of->keys = keys_open(files, words);
     return of->keys ? 0 : refuse_start(EXIT_IO, "keys", words);

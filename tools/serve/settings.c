@@ -65,18 +65,18 @@ static const option_row rows[OPTION_COUNT] = {
     { "grpc-port", "PORT", -1, 65535, "of gRPC (8001); 0: one that is free, -1: none" },
     { "address", "IPv4", 0, 0, "where to listen (127.0.0.1)" },
     { "tls-cert", "FILE", 0, 0,
-      "the server's certificate and those it stands on (PEM)" },
+      "the server's certificate and those that sign it (PEM)" },
     { "tls-key", "FILE", 0, 0, "its key (PEM); both are read again when they change" },
     { "token-file", "FILE", 0, 0,
       "tokens, one a line, of which each caller must bring one" },
     { "insecure", NULL, 0, 0,
       "listen beyond this machine without TLS or tokens: others keep strangers out" },
-    { "name", "NAME", 0, 0, "what a model that is given as a file is called" },
+    { "name", "NAME", 0, 0, "the name of a model that is given as a file" },
     { "explicit", NULL, 0, 0, "clients load and unload models" },
     { "load", "NAME", 0, 0,
       "with --explicit: a model that is there at first; * is all" },
     { "poll", "SECONDS", 0, 86400,
-      "between looks at the folders (2); 0: at the start alone" },
+      "between looks at the folders (2); 0: at the start only" },
     { "loops", "N", 1, MAX_CPUS, "threads that serve (as many as there are CPUs)" },
     { "max-body", "MB", 1, 4095, "of a request, also when it is unpacked (64)" },
     { "memory", "MB", 1, 1 << 20, "that the requests of a loop hold together (512)" },
@@ -91,13 +91,13 @@ static const option_row rows[OPTION_COUNT] = {
     { "shared-memory", NULL, 0, 0,
       "clients may register any shared memory of this user (off)" },
     { "log", "json|text", 0, 0, "lines of the log on stderr (json)" },
-    { "quiet", NULL, 0, 0, "log warnings and errors alone" },
+    { "quiet", NULL, 0, 0, "log warnings and errors only" },
     { "isolate", NULL, 0, 0, "run each model in a confined process of its own" },
     { "isolate-memory", "MB", 0, 1 << 24, "that it may write (0: no bound)" },
     { "capture", "FOLDER", 0, 0,
       "write runs there, as ingot replay reads them: clients' data (off)" },
     { "capture-every", "N", 1, 1 << 30, "with --capture: of N runs one (1000)" },
-    { "host", "NAME", 0, 0, "what this hardware is called (the machine's name)" },
+    { "host", "NAME", 0, 0, "the name of this hardware (the machine's name)" },
     { "python", "PATH", 0, 0, "the Python whose packages are backends (python3)" },
     { "preset", "NAME=BACKEND,…", 0, 0, "backends of a name; default is there" },
     { "component-folder", "FOLDER", 0, 0,
@@ -117,7 +117,7 @@ static const char usage[] =
     "usage: ingot serve FOLDER|MODEL… [options]\n\n"
     "Serves models by the Open Inference Protocol, version 2, over HTTP and gRPC.  FOLDER\n"
     "holds NAME/VERSION/model.{ingot,onnx,pt,pt2} and NAME/config.json; docs/serving.md says\n"
-    "more.  The ports stand on standard output, the log on stderr.\n\noptions:\n";
+    "more.  The ports are printed on standard output, the log on stderr.\n\noptions:\n";
 
 static const char worker_usage[] =
     "usage: ingot worker [FOLDER|MODEL…] [options]\n\n"

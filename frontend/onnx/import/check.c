@@ -99,7 +99,7 @@ static void check_reference(const subject *s, const Onnx__AttributeProto *attr) 
     if (!function->proto) {
         FLAW(
             s,
-            "attribute '%s' refers to '%s', an attribute of a function, but stands outside of functions",
+            "attribute '%s' refers to '%s', an attribute of a function, but is used outside of functions",
             attr->name, attr->ref_attr_name);
     } else if (!names_attribute(function->proto, attr->ref_attr_name)) {
         FLAW(s, "attribute '%s' refers to '%s', which function %s does not have",

@@ -145,7 +145,7 @@ static ig_status add_entry(ig_archive *archive, ig_zip_walk *walk,
     assert(archive->entry_count < walk->count &&
            "there is room for each entry of the directory");
     if (!is_name_good(found->name)) {
-        walk->wrong = "has a name that is no plain path below the archive";
+        walk->wrong = "has a name that is not a plain path inside the archive";
         return fail_walk(archive, walk, found);
     }
     if (!ig_zip_walk_local(walk, found)) {

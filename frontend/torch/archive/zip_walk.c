@@ -25,7 +25,7 @@ enum {
 
 static uint16_t u16_at(ig_str bytes, uint64_t at) {
     assert(at <= bytes.size && bytes.size - at >= 2 &&
-           "the caller checked that the field lies in the bytes");
+           "the caller checked that the field is in the bytes");
     const unsigned char *b = (const unsigned char *)bytes.data + at;
     return (uint16_t)(b[0] | b[1] << 8);
 }
@@ -124,7 +124,7 @@ bool ig_zip_walk_begin(ig_zip_walk *walk, ig_str bytes) {
         return false;
     }
     if (!fits_before(walk->begin, size, end)) {
-        return set_wrong(walk, "has its zip directory behind its end");
+        return set_wrong(walk, "has its zip directory after its end");
     }
     if (walk->count > size / IG_ZIP_RECORD_BYTES) {
         return set_wrong(walk, "has more entries than its zip directory can hold");

@@ -95,7 +95,8 @@ static ig_status compute_complex(ig_ts_call *call, const ig_ts_value *a,
         *out = ig_ts_of_complex(ar * br - ai * bi, ar * bi + ai * br);
         return IG_OK;
     default:
-        return ig_ts_fail(call, IG_UNSUPPORTED, "complex numbers are not taken here");
+        return ig_ts_fail(call, IG_UNSUPPORTED,
+                          "complex numbers are not supported here");
     }
 }
 
@@ -355,7 +356,8 @@ ig_status ig_ts_op_extreme(ig_ts_call *call) {
     const ig_ts_list *list = NULL;
     IG_TRY(ig_ts_list_arg(call, 0, &list));
     if (list->count == 0) {
-        return ig_ts_raise(call->eval, "ValueError: an empty list has no least item");
+        return ig_ts_raise(call->eval,
+                           "ValueError: an empty list has no smallest item");
     }
     result = list->items[0];
     for (size_t i = 1; i < list->count; i++) {

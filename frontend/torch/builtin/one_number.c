@@ -60,7 +60,8 @@ static ig_status compute_known(ig_ts_call *call, ig_ts_value x, ig_ts_value *out
                                     : ig_ts_of_complex(-re, -im);
         return variant == IG_TS_ABS || variant == IG_TS_NEG
                    ? IG_OK
-                   : ig_ts_fail(call, IG_UNSUPPORTED, "a complex number is not taken");
+                   : ig_ts_fail(call, IG_UNSUPPORTED,
+                                "a complex number is not supported here");
     }
     if (x.kind != IG_TS_FLOAT && keeps_ints(variant)) {
         int64_t i = x.kind == IG_TS_BOOL ? x.as.b : x.as.i;

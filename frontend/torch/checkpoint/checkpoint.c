@@ -186,7 +186,7 @@ static ig_status read_position(ig_checkpoint *c, const ig_map *names,
     }
     return !object || read_span(position, &object->chunk)
                ? IG_OK
-               : refuse_tensor(c, object->name, "lies nowhere");
+               : refuse_tensor(c, object->name, "has no position");
 }
 
 static ig_status read_all(ig_checkpoint *c, const ig_py *root) {

@@ -95,7 +95,7 @@ ig_status ig_ts_values_equal(ig_ts_eval *eval, const ig_ts_value *a,
     *out = ig_ts_of_bool(is_equal);
     return is_known ? IG_OK
                     : ig_ts_error(eval, IG_UNSUPPORTED,
-                                  "compares %s whose parts only the run knows",
+                                  "compares %s whose parts are known at run time only",
                                   ig_ts_kind_name(a));
 }
 

@@ -59,7 +59,7 @@ static const char *value_text(ig_arena *arena, const ig_ts_value *value) {
             arena, "the string '%.40s'",
             ig_arena_copy(arena, value->as.str.data, value->as.str.size));
     }
-    return value->kind == IG_TS_POISON ? "what a run-time condition chooses"
+    return value->kind == IG_TS_POISON ? "a value that a run-time condition chooses"
                                        : ig_ts_kind_name(value);
 }
 
@@ -69,7 +69,7 @@ static ig_status refuse_change(const ig_ts_entry *entry, const ig_location *wher
     ig_arena *arena = entry->eval->arena;
     return ig_error_hint(
         &entry->eval->context->diag, IG_UNSUPPORTED, where,
-        "keep it in a tensor (a buffer) of one dtype and rank, or in a list or dict of fixed length; call the module once before it is saved, if its first call makes what all calls use",
+        "keep it in a tensor (a buffer) of one dtype and rank, or in a list or dict of fixed length; call the module once before it is saved, if its first call makes values that all calls use",
         "the call changes %s from %s to %s; only tensors and numbers can outlive a call yet",
         place_text(arena, slot), before, after);
 }

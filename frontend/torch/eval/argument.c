@@ -33,7 +33,7 @@ static ig_status not_known(const ig_ts_call *call, uint32_t index) {
 }
 
 const ig_ts_value *ig_ts_known_named(const ig_ts_call *call, const char *name) {
-    assert(call->schema && "names stand in the schema");
+    assert(call->schema && "names are in the schema");
     for (size_t i = 0; i < call->schema->argument_count; i++) {
         if (strcmp(call->schema->arguments[i].name, name) == 0) {
             return ig_ts_is_known(&call->args[i]) ? &call->args[i] : NULL;
@@ -204,7 +204,7 @@ ig_status ig_ts_bool_or(ig_ts_call *call, uint32_t index, bool none, bool *out_v
 /* A run-time integer gets a symbol, which a `bind` op gives its value. */
 static ig_status bind_symbol(ig_ts_call *call, ig_value *value, ig_dim *out_dim) {
     ig_dim one = ig_dim_of(1);
-    *out_dim = ig_expr_symbol(call->e, "n", "a number that the data tell");
+    *out_dim = ig_expr_symbol(call->e, "n", "a number that depends on the data");
     value = ig_expr_reshape(call->e, value, 1, &one);
     (void)ig_build_bind(call->e, value, (ig_bind_attrs){ .symbols = { out_dim, 1 } });
     return call->e->status;

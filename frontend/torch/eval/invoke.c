@@ -76,7 +76,7 @@ const char *ig_ts_open_dim(const ig_module *module, ig_arena *arena, ig_dim dim)
     ig_dim_print(module, dim, &text);
     ig_dim_visit_symbols(module, dim, put_symbol, &d);
     ig_put(&text, "%s%s", d.has_any ? ")" : "",
-           d.is_of_data ? ", which only the run learns"
+           d.is_of_data ? ", which is known at run time only"
                         : ": give numbers for these extents with --input");
     return text.data;
 }

@@ -157,7 +157,8 @@ ig_status ig_ts_number_of(ig_ts_eval *eval, ig_ts_kind kind, ig_value *value,
     }
     ig_dim count = ig_type_count(eval->module, value->type);
     if (ig_dim_equal(eval->module, count, ig_dim_of(1)) == IG_NO) {
-        return ig_ts_error(eval, IG_INVALID, "takes a tensor of not one element for %s",
+        return ig_ts_error(eval, IG_INVALID,
+                           "takes a tensor that does not have one element for %s",
                            kind == IG_TS_BOOL ? "a condition" : "a number");
     }
     ig_expr e = ig_expr_of(&eval->builder);
@@ -200,7 +201,8 @@ ig_status ig_ts_convert(ig_ts_eval *eval, ig_ts_kind kind, const ig_ts_value *nu
         return IG_OK;
     }
     if (number->kind == IG_TS_COMPLEX) {
-        return ig_ts_error(eval, IG_INVALID, "takes a complex number for a real one");
+        return ig_ts_error(eval, IG_INVALID,
+                           "expected a real number, got a complex one");
     }
     if (number->form == IG_TS_KNOWN) {
         *out_number = convert_known(kind, number);

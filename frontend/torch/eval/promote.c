@@ -235,7 +235,7 @@ ig_status ig_ts_number_value(ig_ts_call *call, const ig_ts_value *number,
     }
     if (number->kind == IG_TS_COMPLEX) {
         return ig_ts_fail(call, IG_UNSUPPORTED,
-                          "complex numbers are not taken here yet");
+                          "complex numbers are not supported here yet");
     }
     IG_TRY(ig_ts_number_read(call->eval, number, out_value));
     *out_value = ig_expr_cast(call->e, *out_value, dtype);

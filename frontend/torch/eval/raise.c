@@ -66,7 +66,7 @@ static ig_dim bind_truth(ig_ts_eval *eval, ig_value *condition, bool wanted) {
     ig_module *module = eval->module;
     ig_expr e = ig_expr_of(&eval->builder);
     ig_dim one = ig_dim_of(1), holds = ig_dim_symbol(module, "holds");
-    ig_dim_as_symbol(module, holds)->origin = "a condition that the data decide";
+    ig_dim_as_symbol(module, holds)->origin = "a condition that depends on the data";
     ig_value *value = wanted ? condition : ig_build_not(&e, condition);
     value = ig_expr_reshape(&e, ig_expr_cast(&e, value, IG_DT_i64), 1, &one);
     (void)ig_build_bind(&e, value, (ig_bind_attrs){ .symbols = { &holds, 1 } });

@@ -58,7 +58,7 @@ static bool is_view_op(const ig_op *op);
 
 static ig_status replay_step(ig_ts_eval *eval, const ig_op *step, ig_value *content,
                              ig_value **out_value) {
-    assert(is_view_op(step) && "a view is made of view ops alone");
+    assert(is_view_op(step) && "a view is made of view ops only");
     ig_value *operands[2] = { content, ig_op_operand(step, 1) };
     ig_op_spec spec = { .operands = operands,
                         .operand_count = step->operand_count,

@@ -79,7 +79,7 @@ ig_status ig_ts_op_fb_batch_select(ig_ts_call *call) {
         first = ig_dim_add(module, first, b.counts[i]);
         if (is_permuted) {
             ig_expr_guard_equal(call->e, b.counts[i], b.counts[0],
-                                "as many rows of each input");
+                                "the inputs must have equal numbers of rows");
             IG_TRY(call->e->status);
         }
     }

@@ -153,7 +153,7 @@ ig_status ig_ts_op_fb_combine(ig_ts_call *call) {
         batch = ig_aten_dim(call, INCLUDES + 1);
     }
     ig_expr_guard_equal(call->e, ig_fb_extent(call->e, has_last, 0), ig_dim_of(c.count),
-                        "include_last_offsets has an entry a table");
+                        "include_last_offsets must have an entry for each table");
     IG_TRY(call->e->status);
     IG_TRY(ig_ts_give(c.call, 0, combine_ids(&c)));
     IG_TRY(ig_ts_give(c.call, 1, combine_offsets(&c, has_last, batch)));

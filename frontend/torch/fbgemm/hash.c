@@ -224,10 +224,10 @@ static ig_status read_parts(probe *p) {
             return ig_ts_fail(call, IG_INVALID, "local sizes without offsets");
         }
         ig_expr_guard_equal(e, ig_expr_extent(e, p->whole, 0), count,
-                            "each id has a local size");
+                            "each id must have a local size");
         IG_TRY(e->status);
         ig_expr_guard_equal(e, ig_expr_extent(e, p->start, 0), count,
-                            "each id has an offset");
+                            "each id must have an offset");
     } else {
         p->whole = ig_expr_dim(p->call->e, ig_fb_extent(p->call->e, p->keys, 0),
                                IG_DT_i64);

@@ -235,7 +235,7 @@ ig_status ig_ts_op_fb_jagged_dense(ig_ts_call *call) {
         ig_value *y = from_dense(&j, ig_aten_tensor(call, 2 + i), count);
         IG_TRY(call->e->status);
         ig_expr_guard_equal(call->e, ig_expr_extent(call->e, y, 0), n,
-                            "one element a row");
+                            "there must be one element for each row");
         IG_TRY(call->e->status);
         x = ig_expr_map2(call->e, added ? IG_OP_add : IG_OP_mul, x, y);
     }

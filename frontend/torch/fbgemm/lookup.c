@@ -118,7 +118,8 @@ static ig_status read_inputs(lookup *l) {
     l->offsets = ig_aten_tensor(l->call, OFFSETS);
     IG_TRY(l->call->e->status);
     if (l->ids->type->rank != 1 || l->offsets->type->rank != 1) {
-        return ig_ts_fail(l->call, IG_INVALID, "indices and offsets have one axis");
+        return ig_ts_fail(l->call, IG_INVALID,
+                          "indices and offsets must have one axis");
     }
     ig_dim bags = ig_dim_sub(module, ig_expr_extent(l->call->e, l->offsets, 0),
                              ig_dim_of(1));
@@ -132,7 +133,7 @@ static ig_status read_inputs(lookup *l) {
         IG_TRY(l->call->e->status);
         ig_expr_guard_equal(l->call->e, ig_expr_extent(l->call->e, l->weights, 0),
                             ig_expr_extent(l->call->e, l->ids, 0),
-                            "a weight for each index");
+                            "there must be a weight for each index");
     }
     return l->call->e->status;
 }

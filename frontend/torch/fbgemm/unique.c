@@ -104,7 +104,7 @@ ig_status ig_ts_op_fb_jagged_unique(ig_ts_call *call) {
     IG_TRY(call->e->status);
     ig_expr_guard_equal(call->e, ig_expr_extent(call->e, u.edges, 0),
                         ig_expr_extent(call->e, u.groups, 0),
-                        "each feature has an edge and a group");
+                        "each feature must have an edge and a group");
     IG_TRY(call->e->status);
     ig_dim features = ig_dim_sub(module, ig_expr_extent(call->e, u.edges, 0),
                                  ig_dim_of(1));

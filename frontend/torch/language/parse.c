@@ -103,7 +103,7 @@ bool ig_py_is(const ig_py_parser *parser, ig_py_token_kind kind) {
 }
 
 bool ig_py_is_punct(const ig_py_parser *parser, uint32_t punct) {
-    assert(punct && "0 would match every token that is no punctuation");
+    assert(punct && "0 would match every token that is not punctuation");
     return parser->token.punct == punct; /* 0 for all else */
 }
 

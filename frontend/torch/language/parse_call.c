@@ -111,7 +111,7 @@ ig_status ig_py_parse_index(ig_py_parser *parser, ig_ast *subscript) {
         IG_TRY(parse_index_item(parser, &item));
         IG_PUSH(parser->arena, &list.items, item);
     } while (ig_py_accept_punct(parser, ','));
-    assert(list.items.count > 0 && "an empty index is no value, which was reported");
+    assert(list.items.count > 0 && "an empty index is not a value, which was reported");
     bool is_one = list.items.count == 1 && !(tuple->flags & IG_AST_COMMA);
     tuple->as.list = ig_py_list_of(&list);
     IG_TRY(ig_py_finish(parser, tuple));

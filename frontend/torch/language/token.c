@@ -214,7 +214,7 @@ static ig_py_token read_number(ig_py_lexer *lexer) {
         size++;
     }
     if (is_word(peek_byte(lexer, size))) {
-        return bad_at(lexer, "a number that letters follow");
+        return bad_at(lexer, "a number followed by letters");
     }
     return take_token(lexer, kind, size);
 }

@@ -59,7 +59,7 @@ static ig_status read_name(const type_reader *reader, const ig_ast *node,
                            const ig_script_type **out_type) {
     const char *text = ig_ast_dotted(node, reader->types->arena);
     if (!text) {
-        return report_type(reader, node, "is no type");
+        return report_type(reader, node, "is not a type");
     }
     const type_name *known = find_name(simple_names, IG_SCRIPT_LIST, text);
     if (!known) {
@@ -72,7 +72,7 @@ static ig_status read_name(const type_reader *reader, const ig_ast *node,
         return IG_OK;
     }
     if (!strchr(text, '.')) {
-        return report_type(reader, node, "is no type");
+        return report_type(reader, node, "is not a type");
     }
     *out_type = ig_script_type_class(reader->types, text);
     return IG_OK;
@@ -153,7 +153,7 @@ static ig_status read_type(const type_reader *reader, const ig_ast *node,
     case IG_AST_SUBSCRIPT:
         return read_subscript(reader, node, out_type);
     default:
-        return report_type(reader, node, "is no type");
+        return report_type(reader, node, "is not a type");
     }
 }
 

@@ -112,7 +112,7 @@ static ig_status find_module(ig_package *package, const ig_package_item **out_it
     ig_location where = { .file = package->archive->file };
     return ig_error_hint(&package->archive->context->diag, IG_INVALID, &where,
                          count ? "choose with --resource PACKAGE/NAME.pkl"
-                               : "ingot info lists what it holds",
+                               : "ingot info lists its contents",
                          count ? "the package has several modules (pickles: %s)"
                                : "the package has no module to run (pickles: %s)",
                          list_pickles(package));

@@ -314,7 +314,7 @@ static ig_status refuse_name(ig_pickle_vm *vm, ig_str module, ig_str name) {
                             : NULL;
     const char *why = limit              ? limit
                       : options->why_not ? options->why_not
-                                         : "which may not stand in it";
+                                         : "which is not allowed in it";
     return ig_pickle_fail(vm, limit ? IG_UNSUPPORTED : IG_INVALID,
                           "it names '%.*s.%.*s', %s (nothing was executed)",
                           module_size, module.data, name_size, name.data, why);

@@ -132,7 +132,7 @@ static ig_status read_number(ig_pickle_vm *vm, unsigned size) {
 }
 
 static ig_status read_signed(ig_pickle_vm *vm, unsigned size) {
-    assert(size == 4 && "BININT alone is signed");
+    assert(size == 4 && "only BININT is signed");
     IG_TRY(read_number(vm, size));
     vm->number = (int32_t)(uint32_t)vm->number;
     return IG_OK;

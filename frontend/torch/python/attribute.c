@@ -189,7 +189,7 @@ static ig_status super_attribute(ig_ts_eval *eval, const ig_python_thing *super,
     const ig_class *class =
         super->self.kind == IG_TS_OBJECT ? super->self.as.object->class : NULL;
     ig_ts_value member;
-    assert(super->owner && "super() stands in a method");
+    assert(super->owner && "super() is in a method");
     const ig_python_class *plain = class && class->plain ? class->plain : super->owner;
     IG_TRY(ig_python_class_get(eval, plain, super->owner, ig_python_intern(eval, name),
                                &member, out_found));

@@ -110,9 +110,9 @@ static ig_status run_side(ig_ts_eval *eval, const side *s, bool choice) {
     IG_TRY(ig_python_run_rest(eval, s->rest));
     bool has_left = eval->frame->has_returned || scope->flow == IG_PYTHON_BREAK;
     if (s->is_trip && has_left) {
-        return ig_ts_error(eval, IG_UNSUPPORTED,
-                           "returns, breaks or continues where a run-time condition "
-                           "chooses, in a loop whose trips the run counts");
+        return ig_ts_error(
+            eval, IG_UNSUPPORTED,
+            "returns, breaks or continues under a run-time condition, in a loop whose number of trips is known at run time only");
     }
     ig_ts_value result = eval->frame->has_returned ? eval->frame->result : ig_ts_none();
     eval->frame->has_returned = false;
@@ -207,7 +207,8 @@ ig_status ig_python_attempt_run(ig_ts_eval *eval, ig_python_attempt *attempt) {
     if (now->asked.of != attempt) {
         return status;
     }
-    assert(status != IG_OK && attempt->catches && "what is run again has stopped");
+    assert(status != IG_OK && attempt->catches &&
+           "a block that is run again has stopped");
     ig_ts_value condition = ig_ts_of_run(IG_TS_BOOL, now->asked.condition);
     const ig_ts_point *point = now->asked.point;
     side s = { .rest = attempt->rest, .again = attempt };
@@ -245,10 +246,12 @@ static bool has_way(ig_ts_eval *eval) {
 static ig_status refuse_split(ig_ts_eval *eval, const ig_ts_split *split) {
     if (eval->python->branching->ways > WAYS_MAX) {
         return ig_ts_error(eval, IG_UNSUPPORTED,
-                           "%s: there are too many ways to go on apart", split->what);
+                           "%s: there are too many paths to follow separately",
+                           split->what);
     }
     return ig_ts_error(eval, IG_UNSUPPORTED,
-                       "%s: its two sides cannot go on apart here", split->what);
+                       "%s: its two sides cannot be followed separately here",
+                       split->what);
 }
 
 /* The side that is chosen where the statement is run again; else asks for that. */

@@ -71,9 +71,9 @@ HOOK(hook_range) {
     for (uint32_t i = 0; i < a->positional && i < 3; i++) {
         const ig_ts_value *value = &a->values[i];
         if (value->kind != IG_TS_INT || value->form != IG_TS_KNOWN) {
-            return ig_ts_error(eval, IG_UNSUPPORTED,
-                               "a range whose ends only the run knows: only `for i in "
-                               "range(n)` is a loop of the run");
+            return ig_ts_error(
+                eval, IG_UNSUPPORTED,
+                "a range whose ends are known at run time only: only `for i in range(n)` can be a loop at run time");
         }
         bounds[a->positional == 1 ? 1 : i] = value->as.i;
     }
@@ -128,7 +128,7 @@ HOOK(hook_dict) {
         ig_ts_list *row;
         IG_TRY(ig_python_items(eval, &items->items[i], &row));
         if (row->count != 2) {
-            return type_error(eval, "a dict is made of pairs");
+            return type_error(eval, "a dict must be made of pairs");
         }
         ig_ts_dict_set(eval, dict, row->items[0], row->items[1]);
     }
@@ -209,9 +209,10 @@ HOOK(hook_str) {
     if (a->positional) {
         IG_TRY(ig_python_put(eval, &a->values[0], &writer, &is_known));
     }
-    *out = is_known ? ig_ts_of_str(ig_writer_str(&writer))
-                    : ig_python_poison(eval, "is the text of a value that only the "
-                                             "run knows");
+    *out = is_known
+               ? ig_ts_of_str(ig_writer_str(&writer))
+               : ig_python_poison(
+                     eval, "is the text of a value that is known at run time only");
     return IG_OK;
 }
 
@@ -242,7 +243,7 @@ static ig_status find_extreme(ig_ts_eval *eval, const ig_ts_arguments *a,
     const ig_ts_value *absent = ig_python_argument(a, UINT32_MAX, "default");
     IG_TRY(need_arguments(eval, a, 1));
     if (ig_python_argument(a, UINT32_MAX, "key")) {
-        return ig_ts_error(eval, IG_UNSUPPORTED, "min and max take no key here");
+        return ig_ts_error(eval, IG_UNSUPPORTED, "min and max do not take a key here");
     }
     if (a->positional == 1) {
         IG_TRY(items_of(eval, a, 0, &items));
@@ -584,7 +585,7 @@ HOOK(hook_namedtuple) {
     IG_VEC(const char *) fields = { 0 };
     IG_TRY(need_arguments(eval, a, 2));
     if (a->values[0].kind != IG_TS_STR) {
-        return type_error(eval, "a namedtuple has a name");
+        return type_error(eval, "a namedtuple needs a name");
     }
     ig_str text = a->values[1].kind == IG_TS_STR ? a->values[1].as.str : IG_STR("");
     for (size_t i = 0; i < text.size;) {

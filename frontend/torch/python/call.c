@@ -618,7 +618,7 @@ ig_status ig_python_call_method(ig_ts_eval *eval, ig_ts_object *self, const char
     const ig_function *method = self->class ? ig_class_method(self->class, name) : NULL;
     if (!method) {
         return ig_ts_error(eval, self->class ? IG_INVALID : IG_UNSUPPORTED,
-                           "calls method '%s', which %s has not", name,
+                           "calls method '%s', which %s does not have", name,
                            self->class_name);
     }
     ig_ts_value function = ig_python_value(ig_python_function(eval, method));

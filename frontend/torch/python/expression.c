@@ -33,10 +33,10 @@ static ig_status evaluate_name(ig_ts_eval *eval, const ig_ast *node, ig_ts_value
         *out = ig_python_external(eval, whole);
         return IG_OK;
     }
-    return ig_ts_error(eval, IG_UNSUPPORTED,
-                       "name '%s' has no value here: it is bound on another way, or "
-                       "is a builtin that is not known",
-                       name);
+    return ig_ts_error(
+        eval, IG_UNSUPPORTED,
+        "name '%s' has no value here: it is bound in another branch, or is a builtin that is not known",
+        name);
 }
 
 /* ---- containers ---- */
@@ -143,8 +143,9 @@ static ig_status passes_conditions(ig_ts_eval *eval, const ig_ast_clause *clause
         ig_ts_value truth;
         IG_TRY(ig_python_condition(eval, clause->conditions.items[i], &truth));
         if (truth.form != IG_TS_KNOWN) {
-            return ig_ts_error(eval, IG_UNSUPPORTED,
-                               "a comprehension has as many items as the run says");
+            return ig_ts_error(
+                eval, IG_UNSUPPORTED,
+                "a comprehension has a number of items that is known at run time only");
         }
         *out_passes = truth.as.b;
     }

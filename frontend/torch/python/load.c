@@ -228,7 +228,7 @@ static ig_status load_tuple(ig_ts_eval *eval, const ig_py *value, const char *pa
     ig_ts_list *list;
     if (!args || args->kind != IG_PY_TUPLE ||
         args->as.list.count != class->attributes.count) {
-        return ig_ts_error(eval, IG_INVALID, "'%s' is no %s", path, class->name);
+        return ig_ts_error(eval, IG_INVALID, "'%s' is not a %s", path, class->name);
     }
     IG_TRY(load_list(eval, args, path, &list));
     list->class = class;

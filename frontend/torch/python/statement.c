@@ -90,7 +90,7 @@ static ig_status run_loop(ig_ts_eval *eval, ig_ts_loop *loop,
     if (ig_python_may_leave(&loop->body)) {
         return ig_ts_error(
             eval, IG_UNSUPPORTED,
-            "returns, breaks or continues in a loop whose trips the run counts");
+            "returns, breaks or continues in a loop whose number of trips is known at run time only");
     }
     scope->rest = &barrier;
     ig_status status = trips ? ig_ts_run_trips(eval, *trips, loop)

@@ -88,8 +88,10 @@ ig_status ig_python_formatted(ig_ts_eval *eval, const ig_ast *node, ig_ts_value 
             ig_put_char(&f.out, c);
         }
     }
-    *out = f.is_known ? ig_ts_of_str(ig_writer_str(&f.out))
-                      : ig_python_poison(eval, "is a formatted text of a value that "
-                                               "only the run knows");
+    *out = f.is_known
+               ? ig_ts_of_str(ig_writer_str(&f.out))
+               : ig_python_poison(
+                     eval,
+                     "is a formatted text of a value that is known at run time only");
     return IG_OK;
 }

@@ -40,7 +40,7 @@ static bool open_deform(ig_ts_call *call, deform *d) {
     if (d->x->type->rank != 4 || d->weight->type->rank != 4 ||
         d->offset->type->rank != 4 || d->groups < 1 || d->offset_groups < 1) {
         ig_expr_fail(call->e, IG_INVALID,
-                     "deform_conv2d of tensors that are no images");
+                     "deform_conv2d of tensors that are not images");
         return false;
     }
     for (uint32_t i = 0; i < 2; i++) {

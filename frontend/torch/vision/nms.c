@@ -70,7 +70,8 @@ ig_status ig_ts_op_tv_nms(ig_ts_call *call) {
                           edges->type->rank, scores->type->rank);
     }
     ig_expr_guard_equal(call->e, ig_expr_extent(call->e, edges, 0),
-                        ig_expr_extent(call->e, scores, 0), "each box has a score");
+                        ig_expr_extent(call->e, scores, 0),
+                        "each box must have a score");
     ig_value *order = NULL;
     ig_boxes boxes = { .edges = ig_aten_wide(call, edges) };
     IG_TRY(call->e->status);

@@ -233,7 +233,7 @@ ig_value *k_swap(ig_builder *b, ig_value *x, int64_t bit) {
 
 void k_dot4_block(ig_builder *b, const k_block *block) {
     assert(is_buffer(block->a) && is_buffer(block->b) && is_buffer(block->sums) &&
-           "factors and sums lie in memory");
+           "factors and sums are in memory");
     assert(block->panels >= 1 && block->panels <= 4 && "as registers hold them");
     ig_value *operands[] = { block->a,    block->a_step,    block->b,    block->b_step,
                              block->sums, block->sums_step, block->rows, block->k };

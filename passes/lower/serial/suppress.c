@@ -7,7 +7,7 @@
  * in the heap.
  *
  *     for candidate                       the root; the last key sinks from there
- *         for blocks of boxes that stand  until one covers the candidate
+ *         for blocks of boxes that are kept  until one covers the candidate
  *             is there one that may?      by a product that is a bit too small
  *             is there one that does?     by the quotient, of which there are few so
  *

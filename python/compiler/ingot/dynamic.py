@@ -147,7 +147,7 @@ def _local_shards(tensor):
 def _rows_of(tensor, what):
     tensor = tensor.data  # without the version that backward compares: others' rows change
     if tensor.device.type != "cpu" or not tensor.is_contiguous():
-        raise UnsupportedError(f"{what}: tables lie in the host's memory, row by row")
+        raise UnsupportedError(f"{what}: tables are in the host's memory, row by row")
     return tensor
 
 
@@ -507,7 +507,7 @@ class _Loader:
             if len(indices) != len(self.modules):
                 raise InvalidError(
                     f"a batch has {len(indices)} KeyedJaggedTensors and {len(self.modules)} "
-                    "modules were named: say with data_info which is whose")
+                    "modules were named: give the module of each in data_info")
         for i, module in pairs:
             items[i] = module.transform(
                 items[i], lambda table, ids: self._fetch(table, ids, time, is_over))

@@ -144,7 +144,7 @@ class Library:
         for row, (name, function) in zip(self._rows, functions.items()):
             signature = getattr(function, "signature", None)
             if signature is None:
-                raise TypeError(f"{name}: say what it takes and gives with @ingot.operator"
+                raise TypeError(f"{name}: give its argument and result types with @ingot.operator"
                                 "(\"(%x: f32[N]) -> (f32[N])\")")
             own = _own_extents(signature)
             row.name, row.signature = name.encode(), signature.encode()

@@ -182,7 +182,7 @@ class Trainer:
     loss: "KIND:OUTPUT=LABEL", KIND one of bce, bce_logits, mse, cross_entropy; "sum:OUTPUT".
     optimizers: {pattern of names: rule}, the first that fits counts; or one rule for all.
     accumulate: weights change in each so many steps, by the gradients of all of them.
-    clip_norm: the most that the norm of all gradients of what is no table may be.
+    clip_norm: bound of the norm of all gradients but those of tables.
     threads: that share a step.
     ranks: a Ranks; every rank makes the same trainer and calls, each with its own batches.
     plan: which rank has what of which table (ingot shard -o plan.json): its path, or a dict;
@@ -277,7 +277,7 @@ class Trainer:
         given = dict(zip(names, args))
         for name, value in kwargs.items():
             if name not in names or name in given:
-                raise TypeError(f"'{name}' is no input, or given twice; inputs: {names}")
+                raise TypeError(f"'{name}' is not an input, or is given twice; inputs: {names}")
             given[name] = value
         missing = [name for name in names[:low] if name not in given]
         if len(args) > len(names) or missing:

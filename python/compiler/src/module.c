@@ -497,10 +497,10 @@ static PyMethodDef methods[] = {
     { "compile_file", WITH_KEYWORDS(compile_file), "Writes an artifact." },
     { "dump", WITH_KEYWORDS(dump_text), "The text of a stage." },
     { "describe", WITH_KEYWORDS(describe_training),
-      "JSON: what a step trains (ig_train_describe)." },
+      "JSON: the values that a step trains (ig_train_describe)." },
     { "interpret", WITH_KEYWORDS(interpret_model),
       "Results of the reference interpreter: a list of values." },
-    { "model_format", model_format, METH_O, "What a file is, from its content." },
+    { "model_format", model_format, METH_O, "The kind of a file, from its content." },
     { "info", build_info, METH_NOARGS, "JSON: levels, targets, passes, limits." },
     { 0 },
 };

@@ -130,7 +130,7 @@ class _Arguments:
             return 'torch.device("cpu")'
         if hasattr(value, "__float__") and not hasattr(value, "shape"):
             return _float_text(float(value))
-        raise TypeError(f"an operator takes no {type(value).__name__}")
+        raise TypeError(f"operators do not take a {type(value).__name__}")
 
 
 def _float_text(value):

@@ -116,7 +116,7 @@ class Tensor:
         return -1
 
     def is_contiguous(self, memory_format=None):
-        raise NotImplementedError("is_contiguous: where elements lie is not torch's here")
+        raise NotImplementedError("is_contiguous: the order of elements in memory is not torch's here")
 
     stride = storage_offset = data_ptr = is_contiguous
 
@@ -162,7 +162,7 @@ class Tensor:
 
     def __index__(self):
         if self.dtype.is_floating_point or self.numel() != 1:
-            raise TypeError("only a tensor with one whole number is an index")
+            raise TypeError("an index must be a tensor of one integer")
         return int(self.item())
 
     def __len__(self):
@@ -193,7 +193,7 @@ class Tensor:
     def numpy(self):
         import numpy
         if self.dtype.letter is None:
-            raise TypeError(f"numpy: say what {self.dtype} is to be: x.float().numpy()")
+            raise TypeError(f"numpy: cast {self.dtype} first: x.float().numpy()")
         _views.owner_of(self)._is_shared = True
         return numpy.asarray(self._data)
 
@@ -310,7 +310,7 @@ class Tensor:
                 x = _slice(x, where.dim, i)
                 where.skip(1)
             elif isinstance(i, bool):
-                raise NotImplementedError("x[True]: a truth as an index")
+                raise NotImplementedError("x[True]: a bool as an index")
             elif isinstance(i, (Tensor, list)):
                 where.pick(i if isinstance(i, Tensor) else tensor(i))
             else:
@@ -428,7 +428,7 @@ for _name, _kind in (("float", "float32"), ("double", "float64"), ("half", "floa
 def _flatten(data, shape, out):
     if isinstance(data, (list, tuple)):
         if not shape or len(data) != shape[0]:
-            raise ValueError("rows of several lengths are no tensor")
+            raise ValueError("rows of several lengths do not make a tensor")
         for item in data:
             _flatten(item, shape[1:], out)
     else:

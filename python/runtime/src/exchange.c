@@ -347,8 +347,7 @@ static int view_dlpack(const dl_tensor *tensor, borrowed *out, bool has_gpu) {
     return !is_far || is_row_major(out)
                ? make_rows(out)
                : refuse_device(
-                     "a tensor of a GPU whose elements do not lie row by row: "
-                     "call .contiguous()");
+                     "a tensor of a GPU that is not contiguous: call .contiguous()");
 }
 
 /* Does it say that its memory is a GPU's? */

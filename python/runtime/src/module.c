@@ -59,9 +59,9 @@ static int add_exception(PyObject *module, const struct exception_row *row,
 }
 
 int add_exceptions(PyObject *module) {
-    error = PyErr_NewExceptionWithDoc(
-        "ingot_runtime.Error", "Whatever Ingot reports; the text says what to do.",
-        NULL, NULL);
+    error = PyErr_NewExceptionWithDoc("ingot_runtime.Error",
+                                      "An error of Ingot; its text says what to do.",
+                                      NULL, NULL);
     if (!error || PyModule_AddObjectRef(module, "Error", error) < 0) {
         return -1;
     }

@@ -44,7 +44,8 @@ int put_targets(session_slot *slot, const ig_program *opened, PyObject *out) {
         left -= array != NULL;
     }
     if (left > 0) {
-        PyErr_SetString(PyExc_ValueError, "out names an output that there is not");
+        PyErr_SetString(PyExc_ValueError,
+                        "out names an output that the program does not have");
         return -1;
     }
     return 0;

@@ -55,10 +55,10 @@ static int check_outputs(const ig_program *opened) {
         ig_port port = ig_program_output(opened, i);
         if (port.in_place_of >= 0) {
             char text[256];
-            PyOS_snprintf(text, sizeof text,
-                          "output '%.100s' stands in the memory of an input, which is "
-                          "for callers from C only",
-                          port.name);
+            PyOS_snprintf(
+                text, sizeof text,
+                "output '%.100s' shares the memory of an input, which is for callers from C only",
+                port.name);
             raise_status(IG_UNSUPPORTED, text);
             return -1;
         }

@@ -255,7 +255,7 @@ static PyObject *tensor_strings(PyObject *self, PyObject *unused) {
     (void)unused;
     return view->dtype == IG_STR8
                ? list_of_strs(view)
-               : PyErr_Format(PyExc_TypeError, "elements of %s are no strings",
+               : PyErr_Format(PyExc_TypeError, "elements of %s are not strings",
                               dtype_text(view->dtype));
 }
 

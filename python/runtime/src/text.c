@@ -52,7 +52,7 @@ static PyObject *bytes_of_object(const char *at) {
         Py_INCREF(item);
         return item;
     }
-    return PyErr_Format(PyExc_TypeError, "is a value of %R, and no str",
+    return PyErr_Format(PyExc_TypeError, "is a value of %R, expected a str",
                         item ? (PyObject *)Py_TYPE(item) : Py_None);
 }
 
@@ -116,7 +116,7 @@ static void name_element(const int64_t *position, uint32_t rank) {
     bool is_type = PyErr_ExceptionMatches(PyExc_TypeError);
     bool is_unicode = PyErr_ExceptionMatches(PyExc_UnicodeError);
     PyErr_Fetch(&kind, &value, &trace);
-    PyObject *words = is_unicode ? PyUnicode_FromString("is no text of UTF-8")
+    PyObject *words = is_unicode ? PyUnicode_FromString("is not UTF-8")
                                  : PyObject_Str(value);
     PyObject *where = PyList_New(0);
     for (uint32_t i = 0; where && i < rank; i++) {
@@ -223,7 +223,7 @@ PyObject *strings_of_array(PyObject *unused, PyObject *array) {
     if (borrow_array(array, &b, &make, NULL) == 0) {
         list = b.view.dtype == IG_STR8
                    ? list_of_strs(&b.view)
-                   : PyErr_Format(PyExc_TypeError, "elements of %s are no strings",
+                   : PyErr_Format(PyExc_TypeError, "elements of %s are not strings",
                                   dtype_text(b.view.dtype));
     }
     release_borrowed(&b);

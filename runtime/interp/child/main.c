@@ -224,8 +224,9 @@ static bool send_answer(child *c, task *t) {
     if (!is_good || c->response.has_failed) {
         t->result = NULL;
         t->status = IG_LIMIT;
-        (void)snprintf(c->message, sizeof c->message,
-                       "the result is too deep, or there is no memory to pass it");
+        (void)snprintf(
+            c->message, sizeof c->message,
+            "the result is nested too deep, or there is no memory to pass it");
         put_outcome(c, t, made);
     }
     return !c->response.has_failed &&

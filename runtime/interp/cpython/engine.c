@@ -262,8 +262,7 @@ static int end_loans(const lent_views *lent) {
     }
     PyErr_SetString(
         PyExc_BufferError,
-        "what was called keeps a tensor among its arguments, whose memory is "
-        "the caller's: let it keep a copy");
+        "the code that was called keeps a tensor of its arguments, whose memory is the caller's: let it keep a copy");
     return -1;
 }
 

@@ -94,7 +94,7 @@ void push_value(lua_State *lua, const ig_interp_value *value, int loans, int dep
         lua_rawgeti(lua, LUA_REGISTRYINDEX, object_reference(value->as.object));
         return;
     }
-    luaL_error(lua, "an argument of a kind that Lua has not");
+    luaL_error(lua, "an argument of a kind that Lua does not have");
 }
 
 /* ---- from Lua ---- */

@@ -30,7 +30,7 @@ static void end_loans(lua_State *lua, int loans) {
 
 static int add_trace(lua_State *lua) {
     const char *text = lua_tostring(lua, 1);
-    luaL_traceback(lua, lua, text ? text : "an error that is no text", 1);
+    luaL_traceback(lua, lua, text ? text : "an error that is not a text", 1);
     return 1;
 }
 
@@ -41,9 +41,9 @@ static void take_error(lua_State *lua, lua_interp *self, ig_engine_job *job,
     job->status = is_limit ? IG_LIMIT : IG_INVALID;
     if (job->message && job->message_size > 0) {
         (void)snprintf(job->message, job->message_size, "%s",
-                       status == LUA_ERRMEM ? "the interpreter's memory is over"
+                       status == LUA_ERRMEM ? "the interpreter's memory is used up"
                        : text               ? text
-                                            : "an error that is no text");
+                                            : "an error that is not a text");
     }
     lua_settop(lua, 0);
 }

@@ -76,8 +76,8 @@ void budget_settle(lua_State *lua, uint64_t instructions) {
     }
     budget->ended = IG_LIMIT;
     lua_sethook(lua, count_instructions, LUA_MASKCOUNT, 1);
-    luaL_error(lua, is_late ? "the call's deadline is over"
-                            : "the call's budget of instructions is over");
+    luaL_error(lua, is_late ? "the call's deadline has passed"
+                            : "the call's budget of instructions is used up");
 }
 
 /* An error before a function in C would do so many steps: of this call's budget, or of

@@ -313,9 +313,9 @@ static void invoke_object(ig_engine_job *job) {
             number_of(job->object));
     size_t start = p->request.size;
     if (!put_arguments(p, job->arguments, &names)) {
-        fail_job(job, IG_INVALID,
-                 "an argument cannot be passed: an object whose process has ended, a "
-                 "tensor without data, or what is nested too deep");
+        fail_job(
+            job, IG_INVALID,
+            "an argument cannot be passed: an object whose process has ended, a tensor without data, or a value that is nested too deep");
         return;
     }
     exchange_messages(p, job, &names);

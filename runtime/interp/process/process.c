@@ -256,7 +256,7 @@ static ig_status receive_answer(process *p, int64_t until_ms, char *why, size_t 
     if (got == 0) {
         process_end(p);
         (void)snprintf(why, size,
-                       "what was called did not end in time: its process was ended");
+                       "the call did not end in time: its process was ended");
         return IG_LIMIT;
     }
     if (got < 0 || !ig_wire_receive(p->socket, &p->response.size, NULL, NULL) ||
@@ -281,7 +281,7 @@ ig_status process_ask(process *p, int64_t deadline_ns, const ig_wire_names *name
 ig_status process_begin(process *p, char *why, size_t size) {
     char path[PATH_BYTES];
     if (!find_program(path)) {
-        (void)snprintf(why, size, "ingot-interp-child does not lie beside the library");
+        (void)snprintf(why, size, "ingot-interp-child is not beside the library");
         return IG_UNSUPPORTED;
     }
     int failed = spawn_child(p, path);

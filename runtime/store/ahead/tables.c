@@ -192,11 +192,11 @@ ig_status ig_ahead_table_check(ig_ahead_table *table, const ig_store_call *call)
     }
     return status != IG_OK
                ? status
-               : ig_store_fail(call, IG_INVALID,
-                               "table '%s': its store has no row of a table of that "
-                               "name: write them ('ingot store load'), or say which "
-                               "row stands in for missing ones (--missing)",
-                               table->name);
+               : ig_store_fail(
+                     call, IG_INVALID,
+                     "table '%s': its store has no row of a table of that "
+                     "name: write them ('ingot store load'), or give the row that replaces missing ones (--missing)",
+                     table->name);
 }
 
 ig_status ig_ahead_tables_open(const ig_stored_record *record,

@@ -47,7 +47,7 @@ static ig_status status_of(int result) {
 ig_status ig_lmdb_fail(const ig_store_call *call, const char *path, int result) {
     const char *why = mdb_strerror(result);
     if (result == MDB_INVALID || result == MDB_INCOMPATIBLE) {
-        why = "this is no store that Ingot made";
+        why = "this is not a store that Ingot made";
     } else if (result == EISDIR) {
         why = "this is a folder; expected a file, or a name for a new one";
     }

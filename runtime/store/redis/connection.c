@@ -149,7 +149,7 @@ bool ig_redis_begin(connection *c, size_t word_count, size_t reply_count) {
         c->progress_ns = ig_store_now_ns();
     }
     assert(!c->guard.bundle && !c->guard.in_bundle && "nothing follows a bundle");
-    assert((reply_count == 1 || c->pending == 0) && "a bundle goes alone");
+    assert((reply_count == 1 || c->pending == 0) && "a bundle is sent by itself");
     c->guard.bundle = reply_count > 1 ? reply_count : 0;
     c->pending += reply_count;
     return add_count(c, '*', word_count);
@@ -229,7 +229,7 @@ ig_status ig_redis_next(connection *c, const ig_store_call *call,
     }
     if (reply && c->pending == 0) {
         freeReplyObject(reply);
-        return break_off(c, call, "the server sent a reply that nobody asked for");
+        return break_off(c, call, "the server sent a reply without a command");
     }
     c->pending -= reply != NULL;
     *out_reply = reply;

@@ -65,13 +65,14 @@ static const char *begin_array(ig_redis_guard *g) {
         g->in_bundle = g->bundle;
         g->bundle = 0;
         end_header(g);
-        return is_whole ? NULL : "an array has not as many elements as were asked for";
+        return is_whole ? NULL
+                        : "an array does not have as many elements as were asked for";
     }
     if (count > IG_REDIS_ELEMENTS) {
         return "an array has too many elements";
     }
     if (count > 0 && g->depth == IG_REDIS_DEPTH) {
-        return "arrays stand in arrays too deep";
+        return "arrays are nested too deep";
     }
     if (count <= 0) {
         end_element(g);
@@ -127,7 +128,7 @@ static const char *begin_header(ig_redis_guard *g, char byte) {
         return "a reply begins with no mark of a type";
     }
     if (!strchr(kinds, byte)) {
-        return "a reply is of another type than was asked for";
+        return "a reply is of another type than the command has";
     }
     g->kind = byte;
     return NULL;

@@ -123,7 +123,7 @@ static void test_values() {
     auto y = box({ session.fromIValue(x) }).toIValue().toTensor();
     CHECK(y.same_bits(torch::tensor<float>({ 3, 6, 9, 12 })));
     CHECK(has(thrown_by([&] { session.global("mine", "keep")({ td::IValue(x) }); }),
-              "keeps a tensor among its arguments"));
+              "keeps a tensor of its arguments"));
     auto movable = manager.createMovable(box, &session);
     CHECK(movable.callKwargs({ 5 }, { { "plus", 1 } }).toInt() == 16);
     CHECK(movable.hasattr("by") && !movable.hasattr("none_such"));

@@ -212,7 +212,7 @@ module @m {
   }
 }
 # ---- dce ----
-# dce: removes ops that nobody needs, in bodies too; guards stay, and what holds them.
+# dce: removes ops whose results are not used, in bodies too; guards stay, and what holds them.
 # run: dce
 module @m {
   graph @main(%c: bool[], %x: f32[B], %y: f32[B]) -> (f32[B]) {

@@ -49,7 +49,7 @@ module @m {
         yield %13
       }
       let {symbol = rows, value = trip + 1}
-      guard eq(k*min(trip, 1), m*min(trip, 1)) "what a loop collects changes its extents"
+      guard eq(k*min(trip, 1), m*min(trip, 1)) "a value that a loop collects changes its extents"
       let {symbol = k, value = m}
       %14 = view %4 {offset = k*trip, strides = [1]} : &f32[k]
       compute %10, %14 {family = "copy", outs = 1} (%15: f32[m]) {

@@ -51,7 +51,7 @@ module @a {
 }
 module @b {
 }
-# expect-error: 4:1: expected nothing behind the module, found 'module'
+# expect-error: 4:1: expected nothing after the module, found 'module'
 # ---- deep ----
 # Nesting is bounded.
 # run:
@@ -197,7 +197,7 @@ module @forest {
     ret %0
   }
 }
-# expect-error: 5:10: trees are summed, or the least or greatest is taken
+# expect-error: 5:10: trees are summed, or the smallest or largest is taken
 # ---- head ----
 # Heads of graphs.
 # run:
@@ -310,11 +310,11 @@ module @broken {
   graph @f(%n: i64[] = 3) { ret %n }
   graph @g(%x: f32[3]) as forward(x: kjt(keys=[])) -> tensor { ret %x }
 }
-# expect-error: 5:41: the signature: 'f33' is no type and no value
-# expect-error: 6:37: the signature: expected ':' behind the name of an argument
+# expect-error: 5:41: the signature: 'f33' is neither a type nor a value
+# expect-error: 6:37: the signature: expected ':' after the name of an argument
 # expect-error: 7:46: the signature: expected '->' and the result
 # expect-error: 8:67: the signature: expected tensors that the call changes
-# expect-error: 9:38: expected '=' and what the state begins with, found ')'
+# expect-error: 9:38: expected '=' and the state's first value, found ')'
 # expect-error: 10:24: expected a weight, @name, found '3'
 # expect-error: 11:50: the signature: kjt has the fields keys values lengths weights, in this order
 # ---- types ----

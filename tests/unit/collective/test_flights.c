@@ -328,7 +328,7 @@ TEST(who_is_late_or_gone_is_named) {
     sem_init(&has_started, 0, 0);
     sem_init(&has_come, 0, 0);
     expect_wrong(run_ending, 0, "all_to_all: rank 1 has ended");
-    expect_wrong(run_late, 0, "all_to_all: rank 1 of 2 has not come within 300 ms");
+    expect_wrong(run_late, 0, "all_to_all: rank 1 of 2 did not arrive within 300 ms");
     expect_wrong(run_gone, 0, "all_to_all: rank 1 has ended");
     expect_wrong(run_failing, 0, "all_to_all: rank 1 has failed");
     expect_wrong(run_other, 0,

@@ -92,7 +92,7 @@ TEST(a_communicator_is_a_number) {
         .size = sizeof how, .world = 1, .message = why, .message_size = sizeof why
     };
     CHECK_STATUS(ig_group_open("mpi:world", &how, &group), IG_INVALID);
-    CHECK_TEXT(why, "mpi:world: a number of MPI_Comm_c2f is wanted, or none");
+    CHECK_TEXT(why, "mpi:world: expected a number of MPI_Comm_c2f, or nothing");
     setenv("INGOT_MPI_LIBRARY", "/nowhere/libmpi.so", 1);
     CHECK_STATUS(ig_group_open("mpi", &how, &group), IG_IO);
     CHECK(strstr(why, "no library of MPI can be opened"));

@@ -23,7 +23,7 @@ static void remove_libraries(void) {
 
 static bool stalls(ig_group *group, uint32_t rank, const char *why) {
     return !exchange_all(group, rank, WORLD, PART_BYTES) &&
-           strstr(why, "all_to_all: NCCL has not moved all parts within 500 ms");
+           strstr(why, "all_to_all: NCCL did not move all parts within 500 ms");
 }
 
 static bool fails(ig_group *group, uint32_t rank, const char *why) {
@@ -81,7 +81,7 @@ TEST(what_cannot_be_opened_is_named) {
     CHECK_STATUS(ig_group_open("nccl:self", &how, &group), IG_UNSUPPORTED);
     CHECK(strstr(why, "the library has no ncclGetErrorString"));
     CHECK_STATUS(ig_group_open("nccl:nccl:self", &how, &group), IG_INVALID);
-    CHECK(strstr(why, "the ranks are to meet somewhere"));
+    CHECK(strstr(why, "the ranks must meet somewhere"));
 }
 END_TEST
 

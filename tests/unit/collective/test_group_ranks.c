@@ -324,7 +324,7 @@ TEST(a_killed_rank_is_named_at_the_deadline) {
     pthread_join(thread, NULL);
     CHECK(unit_watch_ms(&watch) < LATE_MS + 2000);
     CHECK_INT(r.status, IG_OK);
-    CHECK_TEXT(r.message, "barrier: rank 1 of 2 has not come within 1000 ms");
+    CHECK_TEXT(r.message, "barrier: rank 1 of 2 did not arrive within 1000 ms");
     CHECK(!is_left_after(name));
 }
 
@@ -336,11 +336,11 @@ TEST(a_rank_that_never_comes_is_named) {
     r.options.timeout_ms = SHORT_MS;
     run_rank(&r);
     CHECK_INT(r.status, IG_LIMIT);
-    CHECK_TEXT(r.message, "open: rank 1 of 3 has not come within 300 ms");
+    CHECK_TEXT(r.message, "open: rank 1 of 3 did not arrive within 300 ms");
     CHECK(!is_left_after(name));
     r.options.rank = 2; /* nobody makes the segment */
     run_rank(&r);
-    CHECK_TEXT(r.message, "open: rank 0 of 3 has not come within 300 ms");
+    CHECK_TEXT(r.message, "open: rank 0 of 3 did not arrive within 300 ms");
 }
 
 static bool call_unlike(ig_group *group, uint32_t rank, uint32_t world) {
@@ -409,7 +409,7 @@ TEST(bad_options_are_refused) {
         "'tcp:here' is not a group: self, shm:NAME, mpi, env, nccl:NAME or host");
     r.name = "shm:a/b";
     run_rank(&r);
-    CHECK_TEXT(r.message, "shm:a/b: a name of 1 to 200 characters without / is wanted");
+    CHECK_TEXT(r.message, "shm:a/b: expected a name of 1 to 200 characters without /");
     r.options.rank = 2;
     run_rank(&r);
     CHECK_TEXT(r.message, "there is no rank 2 in a world of 2 (at most 1024)");

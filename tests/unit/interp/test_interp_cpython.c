@@ -122,7 +122,7 @@ TEST(tensors_are_used_where_they_lie) {
           ((float *)got->data)[5] == 60); /* a copy: it outlives x */
     ig_interp_result_free(result);
     CHECK_STATUS(invoke(interp, "keep", &x, 1, &result), IG_INVALID);
-    CHECK(strstr(why, "keeps a tensor among its arguments"));
+    CHECK(strstr(why, "keeps a tensor of its arguments"));
     x.as.tensor.dtype = IG_BF16;
     CHECK_STATUS(invoke(interp, "twice", &x, 1, &result), IG_INVALID);
     CHECK(strstr(why, "element type 16"));

@@ -111,7 +111,7 @@ TEST(tensors_go_there_and_back) {
     ig_interp_result_free(result);
     CHECK_STATUS(invoke_in(interp, "__main__", "keep", &arguments, &result),
                  IG_INVALID);
-    CHECK(strstr(why, "keeps a tensor among its arguments"));
+    CHECK(strstr(why, "keeps a tensor of its arguments"));
     x.as.tensor.data = NULL;
     CHECK_STATUS(invoke_in(interp, "__main__", "change", &arguments, &result),
                  IG_INVALID);

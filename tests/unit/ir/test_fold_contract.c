@@ -111,7 +111,7 @@ TEST(reducing_nothing_gives_the_identity) {
     check_reduce("max", "bool[0] []", "", "bool[] [false]");
     check_reduce("min", "bool[0] []", "", "bool[] [true]");
     check_reduce("mean", "i32[0] []", "",
-                 "INVALID: reduce: the mean of no integers is not defined");
+                 "INVALID: reduce: the mean of zero integers is not defined");
 }
 
 TEST(reductions_hand_nan_on) {

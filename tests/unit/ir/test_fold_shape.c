@@ -22,7 +22,7 @@ TEST(reshapes) {
         { X23 "%1 = const {value = i64[2] [-1, 2]}\n%2 = reshape %0, %1\nret %2",
           "f32[3, 2] [1, 2, 3, 4, 5, 6]" },
         { X23 "%1 = const {value = i64[1] [5]}\n%2 = reshape %0, %1\nret %2",
-          "INVALID: operand 0 is f32[2, 3], which has not as many elements as the shape asked for" },
+          "INVALID: operand 0 is f32[2, 3], which does not have as many elements as the shape asked for" },
         { "%0 = const {value = i64[1] [7]}\n%1 = const {value = i64[0] []}\n"
           "%2 = reshape %0, %1\nret %2",
           "i64[] [7]" },

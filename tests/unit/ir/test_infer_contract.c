@@ -135,13 +135,13 @@ TEST(bags) {
                BAG("%t, %i, %o", "[1], pool = [sum], to = f32", "%0"), "f32[B, 8]");
     CHECK_TYPE("%t: f16[100, 8], %i: i64[N], %o: i64[B]",
                BAG("%t, %i, %o", "[1], pool = [sum], to = i32", "%0"),
-               "INVALID: 'to' is no float");
+               "INVALID: 'to' is not a float type");
     CHECK_TYPE("%t: f32[100, 8], %i: i64[N], %o: i64[B]",
                BAG("%t, %i, %o", "[2], pool = [sum]", "%0"),
                "INVALID: feature 0: pooling and offsets do not fit together");
     CHECK_TYPE(
         "%t: f32[100, 8], %i: i64[N]", BAG("%t, %i", "[1], pool = [sum]", "%0"),
-        "INVALID: 1 features want 3 operands and as many results as features, not 2 and 1");
+        "INVALID: 1 features need 3 operands and as many results as features, not 2 and 1");
     CHECK_TYPE("%t: i8[100, 8], %i: i64[B, L]",
                BAG("%t, %i", "[0], pool = [sum]", "%0"),
                "INVALID: operand 0 is i8[100, 8], expected floating-point elements");

@@ -111,7 +111,7 @@ TEST(reshapes_keep_the_count) {
                "INVALID: the shape has -1 at 0 and at 1");
     CHECK_TYPE(
         "%x: f32[6]", "%0 = reshape %x {to = [4]}\nret %0",
-        "INVALID: operand 0 is f32[6], which has not as many elements as the shape asked for");
+        "INVALID: operand 0 is f32[6], which does not have as many elements as the shape asked for");
     CHECK_TYPE("%x: f32[6]", "%0 = reshape %x {to = [-6]}\nret %0",
                "INVALID: extent 0 of the shape is negative");
     CHECK_TYPE("%x: f32[6]", "%0 = reshape %x\nret %0",
@@ -211,7 +211,7 @@ TEST(pads_ranges_and_tiles) {
     CHECK_TYPE("%x: f32[B, 3], %p: i64[4]", "%0 = pad %x, %p\nret %0", "f32[n, n2]");
     CHECK_TYPE(
         "%x: f32[3]", "%0 = pad %x {before = [-2], after = [-2]}\nret %0",
-        "INVALID: operand 0 is f32[3], and padding leaves less than nothing of its extent 0");
+        "INVALID: operand 0 is f32[3], and padding would make its extent 0 negative");
     CHECK_TYPE("%x: f32[B]",
                "%0 = dims {values = [0], scalar}\n%1 = size %x\n"
                "%2 = dims {values = [2], scalar}\n%3 = range %0, %1, %2\nret %3",

@@ -296,10 +296,10 @@ TEST(ids_are_grouped_by_row) {
                 "i64[0] []; i64[0] []; i64[1] [-1]; i64[1] [-1]");
     CHECK_VALUE("%i = const {value = i64[2] [1, 4]}\n"
                 "%0, %1 = bag_group %i {rows = [4]}\nret %0",
-                "INVALID: table 0: id 4 at place 1, expected -1 <= id < 4");
+                "INVALID: table 0: id 4 at position 1, expected -1 <= id < 4");
     CHECK_VALUE("%i = const {value = i64[1] [-2]}\n"
                 "%0, %1 = bag_group %i {rows = [4]}\nret %0",
-                "INVALID: table 0: id -2 at place 0, expected -1 <= id < 4");
+                "INVALID: table 0: id -2 at position 0, expected -1 <= id < 4");
 }
 
 /* 2^24 + 1 is no f32: gradients are added one after the other. */
@@ -328,7 +328,7 @@ TEST(rows_that_occur_change_alone) {
     CHECK_VALUE(UPDATE("[3, -1, -1]", "[2, -1, -1]", "", ""),
                 "INVALID: bag_update: a row beyond the table's");
     CHECK_VALUE(UPDATE("[2, -1, -1]", "[3, -1, -1]", ", %b", ", bags"),
-                "INVALID: bag_update: a place without a gradient");
+                "INVALID: bag_update: a position without a gradient");
 }
 
 /* ---- weights ---- */

@@ -341,7 +341,7 @@ TEST(threads_that_part_ways_are_found) {
           ZERO_ONE "%t = thread : i64\n%c = eq %t, %zero\n"
                    "if %c {\nbarrier\nyield\n} else {\nyield\n}");
     k.call.threads = 2;
-    run_badly(&k, "not all of them meet this barrier");
+    run_badly(&k, "not all of them reach this barrier");
     finish(&k);
 }
 

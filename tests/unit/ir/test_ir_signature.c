@@ -83,10 +83,10 @@ TEST(broken_trees_are_given) {
         { "", "expected a type or a value" },
         { "[1, 2", "expected ',' or the end of it" },
         { "[1 2]", "expected ',' or the end of it" },
-        { "f32[3", "expected ']' behind the extents" },
-        { "{\"a\"}", "expected ':' behind a key" },
-        { "{\"a\":}", "expected a value behind the key" },
-        { "f99[3]", "'f99' is no type and no value" },
+        { "f32[3", "expected ']' after the extents" },
+        { "{\"a\"}", "expected ':' after a key" },
+        { "{\"a\":}", "expected a value after the key" },
+        { "f99[3]", "'f99' is neither a type nor a value" },
         { "1 2", "expected nothing further" },
         { "9223372036854775808", "expected a number that fits" },
         { "kjt(values=tensor)",
@@ -191,12 +191,12 @@ static void check_refused(const char *from, const char *to, const char *message)
 TEST(what_does_not_fit_is_refused) {
     check_refused("by: 2", "by: int", "the signature has 2 leaves, the graph 1");
     check_refused("{\"y\": tensor}", "none", "result has 0 leaves, the graph 1");
-    check_refused("= @zero)", "= @none)", "begins with @none, which there is not");
+    check_refused("= @zero)", "= @none)", "begins with @none, which does not exist");
     check_refused("weight @zero : i64[]", "weight @zero : i32[]",
                   "state @zero is i64[] before");
     check_refused("by: 2", "by: [", "the signature: expected");
     check_refused("i64[3], %n: i64[] = @zero", "i64[3] = @zero, %n: i64[]",
-                  "expected '=' and what the state begins with");
+                  "expected '=' and the state's first value");
 }
 
 UNIT_SUITE(ir_signature, trees_print_as_they_parse, broken_trees_are_given,

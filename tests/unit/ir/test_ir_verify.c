@@ -89,7 +89,7 @@ TEST(use_chains_are_complete) {
 TEST(an_erased_op_is_seen) {
     start(chain);
     op_at(1)->code = IG_OP_ERASED;
-    finish("an erased op stands here");
+    finish("an erased op is here");
 }
 
 TEST(links_of_a_block_agree) {

@@ -171,7 +171,7 @@ END_TEST
 
 TEST(what_is_no_image_is_refused) {
     expect_refusal(IG_STR(""), IG_INVALID, "there are 0 bytes");
-    expect_refusal(IG_STR("GIF89a"), IG_INVALID, "the 6 bytes are no BMP");
+    expect_refusal(IG_STR("GIF89a"), IG_INVALID, "the 6 bytes are not a BMP");
     expect_refusal(IG_STR("P5 0 0 255\n"), IG_INVALID, "PNM: an image of 0 x 0 pixels");
     expect_refusal(IG_STR("P5 1 1 0\n."), IG_INVALID, "the largest sample is 0");
     expect_refusal(IG_STR("P5 1 1 65536\n."), IG_INVALID,

@@ -78,7 +78,7 @@ static const refusal refusals[] = {
     { "HyperConnectionPreMix", "t,m", "", "", "input 1 has rank 1, expected 2 or 3" },
     { "HyperConnectionPostMix", "t,t,x", "", "", "input 1 has rank 3, expected 2" },
     { "Rfft", "x", "signal_ndim=2", "", "a transform along 2 axes" },
-    { "Irfft", "m", "signal_ndim=1", "", "complex numbers is 2" },
+    { "Irfft", "m", "signal_ndim=1", "", "complex numbers must be 2" },
     { "Inverse", "m", "", "", "input 0 has rank 1, expected 2 or more" },
     { "MatMulInteger16", "x,b", "", "", "elements of type f32, expected i16 or u16" },
     { "MulInteger", "b,,x", "", "", "elements of type f32, expected i8 or u8" },

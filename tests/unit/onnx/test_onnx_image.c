@@ -83,7 +83,7 @@ TEST(damaged_files_are_refused_with_the_name_of_the_node) {
     ig_str bomb = IG_STR("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\x7f\0\0\0\x7f\0\0\0\1\0\0\0\0"
                          "\0\0\0\0");
     expect_refusal("RGB", IG_STR(""), IG_INVALID, "there are 0 bytes");
-    expect_refusal("RGB", IG_STR("no image"), IG_INVALID, "the 8 bytes are no BMP");
+    expect_refusal("RGB", IG_STR("no image"), IG_INVALID, "the 8 bytes are not a BMP");
     expect_refusal("BGR", IG_STR("P6 2 1 255\n12345"), IG_INVALID, "ends too early");
     expect_refusal("RGB", bomb, IG_INVALID, "PNG: the file ends too early");
     expect_refusal("CMYK", IG_STR("P5 1 1 255\n."), IG_INVALID, "pixel_format");

@@ -78,7 +78,7 @@ END_TEST
 TEST(nothing_has_no_largest_element) {
     Onnx__NodeProto *node = begin(13, "ArgMax", "x", "y");
     onnx_attr_i(&model, node, "axis", 0);
-    expect_stop("y", 0, "there is no largest or smallest of no elements");
+    expect_stop("y", 0, "zero elements have no largest or smallest");
     end();
 }
 END_TEST
@@ -88,7 +88,8 @@ TEST(no_integers_have_no_mean) {
     onnx_attr_i(&model, node, "to", ONNX_I64);
     node = onnx_node(&model, "ReduceMean", "i", "y");
     onnx_attr_i(&model, node, "keepdims", 0);
-    expect_stop("y", 0, "(ReduceMean) of 'i': the mean of no integers is not defined");
+    expect_stop("y", 0,
+                "(ReduceMean) of 'i': the mean of zero integers is not defined");
     end();
 }
 END_TEST

@@ -121,7 +121,7 @@ TEST(a_pattern_matches_whole_texts) {
     set_string(begin(20, "RegexFullMatch"), "pattern", "a|ab", 4);
     expect_numbers(4, TEXTS("a", "ab", "abc", ""), (const double[]){ 1, 1, 0, 0 });
     set_string(begin(20, "RegexFullMatch"), "pattern", "(", 1);
-    expect_refusal(1, TEXTS("a"), "no regular expression");
+    expect_refusal(1, TEXTS("a"), "not a regular expression");
     set_string(begin(20, "RegexFullMatch"), "pattern", "(a|aa)+", 7);
     expect_refusal(1, TEXTS("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaac"),
                    "takes too long");

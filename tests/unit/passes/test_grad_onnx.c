@@ -126,7 +126,7 @@ TEST(what_does_not_fit_is_refused) {
     check_refused("x", "dx", "who", "z", "its xs 'who' is not a value");
     check_refused("x,c", "dx", "x", "z", "2 inputs and 1 outputs for 1 xs and 0 zs");
     check_refused("x", "dx", "x,c", "z", "1 inputs and 1 outputs for 2 xs");
-    check_refused("c", "dx", "x", "z", "has not the extents of what");
+    check_refused("c", "dx", "x", "z", "must have the extents of its value");
 }
 
 UNIT_SUITE(grad_onnx, gradients_are_of_the_graph, inputs_stand_for_what_is_named,

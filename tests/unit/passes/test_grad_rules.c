@@ -287,7 +287,7 @@ TEST(messages_name_node_and_op) {
     check_message("module @m {\n graph @main(%x: f32[3]) -> (f32[3]) {\n"
                   "  %y = quantize %x, %x {to = i8}\n  %z = cast %y {to = f32}\n"
                   "  ret %z\n }\n}\n",
-                  "none", "'none' is the name of no weight or input");
+                  "none", "no weight or input is called 'none'");
     check_message("module @m {\n graph @main(%x: f32[3], %i: i64[3]) -> (f32[3]) {\n"
                   "  %y = scatter_elements %x, %i, %x {axis = 0, reduce = mul}\n"
                   "  ret %y\n }\n}\n",
@@ -296,7 +296,7 @@ TEST(messages_name_node_and_op) {
                   "(f32[3]) {\n"
                   "  %y = loop %n, %c, %x (%i: i64[], %k: bool[], %g: f32[3]) {\n"
                   "   %e = exp %g\n   yield %k, %e\n  } : f32[3]\n  ret %y\n }\n}\n",
-                  "x", "no gradient of 'loop': how often it goes round is decided by");
+                  "x", "no gradient of 'loop': its number of trips depends on");
     check_message("module @m {\n graph @main(%x: f32[3]) -> (i64[3]) {\n"
                   "  %y = cast %x {to = i64}\n  ret %y\n }\n}\n",
                   "x", "name the output");

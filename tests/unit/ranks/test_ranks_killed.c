@@ -135,7 +135,7 @@ static void run_rank(const trial *t, uint32_t rank) {
 static void check_survivor(const trial *t, uint32_t rank) {
     const rank_word *word = &t->words[rank];
     char late[64];
-    snprintf(late, sizeof late, "rank %u of %d has not come within %d ms", t->victim,
+    snprintf(late, sizeof late, "rank %u of %d did not arrive within %d ms", t->victim,
              WORLD, TIMEOUT_MS);
     bool is_named = strstr(word->message, late) != NULL;
     bool is_second = strstr(word->message, "has failed") != NULL; /* by a survivor */
@@ -169,7 +169,7 @@ static void run_trial(trial *t) {
     for (uint32_t r = 0; r < WORLD; r++) {
         if (r != t->victim) {
             check_survivor(t, r);
-            is_named |= strstr(t->words[r].message, "has not come") ||
+            is_named |= strstr(t->words[r].message, "did not arrive") ||
                         strstr(t->words[r].message, "is gone");
         }
     }

@@ -136,7 +136,7 @@ TEST(one_memory_for_both_ports) {
     begin_call(&a);
     a.out[1] = rt_room(other, sizeof other);
     CHECK_STATUS(ig_session_run(session, a.in, 3, a.out, 2), IG_INVALID);
-    check_error(session, "stands in the memory of input 'table'");
+    check_error(session, "shares the memory of input 'table'");
     a.out[1] = rt_room(a.table, sizeof a.table);
     CHECK_OK(ig_session_run(session, a.in, 3, a.out, 2));
     a.in[2] = rt_view(a.table, IG_F32, N);
@@ -149,7 +149,7 @@ TEST(one_memory_for_both_ports) {
     a.out[0] = rt_room(a.y, sizeof a.y);
     a.in[1].memory = IG_MEMORY_CUDA;
     CHECK_STATUS(ig_session_run(session, a.in, 3, a.out, 2), IG_INVALID);
-    check_error(session, "does not lie in the memory of the host");
+    check_error(session, "is not in the memory of the host");
     check_table(&a, 2);
     ig_session_destroy(session);
     ig_program_close(program);
@@ -179,7 +179,7 @@ TEST(plans_that_write_before_or_fail_after_commit) {
     t = begin_table();
     t.c->w.operands.items[t.c->w.steps.items[ADD].operands.first].high =
         RT_EXPR(t.c, RT_INT(N));
-    refuse(&t, "step 2: behind commit");
+    refuse(&t, "step 2: after commit");
     t = begin_table();
     t.c->w.steps.count = COMMIT;
     refuse(&t, "its commit step");

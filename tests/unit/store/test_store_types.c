@@ -541,7 +541,7 @@ TEST(a_file_of_others_is_no_store) {
     }
     CHECK_INT(fclose(file), 0);
     CHECK_STATUS(ig_store_open(url, &call, &other), IG_INVALID);
-    CHECK(strstr(why, "no store that Ingot made"));
+    CHECK(strstr(why, "not a store that Ingot made"));
     CHECK_INT(unlink(path), 0);
     (void)snprintf(path, sizeof path, "%s/text-lock", folder);
     (void)unlink(path);

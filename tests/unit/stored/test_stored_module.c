@@ -328,7 +328,7 @@ TEST(what_cannot_lie_in_a_store_is_refused_in_words) {
         "graph @main(%i: i64[3]) {\n%0 = gather @t, %i {axis = 0}\nret %0, @t\n}\n}\n";
     refuse(plain, "users",
            "'users' cannot be in a store: the model looks up no weight");
-    refuse(twice, "t", "more than look-ups at the top of the graph use it");
+    refuse(twice, "t", "other ops than look-ups at the top of the graph use it");
     refuse(plain, "u*", "'u*' cannot be in a store: the model looks up no weight that");
 }
 

@@ -199,7 +199,7 @@ TEST(defects_are_given_with_their_line) {
         { "if a:\n    b\n  c\n",
           "m.py:3:3: expected a value, found an indentation that no block around it has",
           IG_INVALID },
-        { "x = 3rd\n", "m.py:1:5: expected a value, found a number that letters follow",
+        { "x = 3rd\n", "m.py:1:5: expected a value, found a number followed by letters",
           IG_INVALID },
     };
     for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
@@ -362,7 +362,7 @@ TEST(bad_classes_are_given) {
     ig_location where = { .file = "m.pt" };
     start_code(&c, &code, some_files);
     CHECK_STATUS(ig_code_class(&code, "__torch__.bad.Bad", &where, &class), IG_INVALID);
-    CHECK_TEXT(c.why, "m.pt/code/__torch__/bad.py:2:7: 'Foo' is no type");
+    CHECK_TEXT(c.why, "m.pt/code/__torch__/bad.py:2:7: 'Foo' is not a type");
     CHECK_STATUS(ig_code_class(&code, "__torch__.no.Such", &where, &class), IG_INVALID);
     CHECK_TEXT(c.why,
                "m.pt: the archive has no source of the class '__torch__.no.Such'");

@@ -115,8 +115,8 @@ TEST(bad_types_are_refused) {
     } rows[] = {
         { "Dict[str]",
           "x: type 'Dict[str]':1:1: 'Dict[str]' takes another number of types" },
-        { "Foo", "x: type 'Foo':1:1: 'Foo' is no type" },
-        { "List[3]", "x: type 'List[3]':1:6: '3' is no type" },
+        { "Foo", "x: type 'Foo':1:1: 'Foo' is not a type" },
+        { "List[3]", "x: type 'List[3]':1:6: '3' is not a type" },
         { "int[", "x: type 'int[':1:5: expected a value, found the end of the line" },
         { "Array[int]",
           "x: type 'Array[int]':1:1: 'Array' is not a type with parameters" },

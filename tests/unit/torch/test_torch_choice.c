@@ -15,11 +15,11 @@
     "    else:\n"   \
     "      c = b\n"
 
-#define GROWN                            \
-    "    l = [1.]\n"                     \
-    "    t = [\"a\"]\n"                  \
-    "    if s:\n"                        \
-    "      _0 = torch.append(l, 2.)\n"   \
+#define GROWN                          \
+    "    l = [1.]\n"                   \
+    "    t = [\"a\"]\n"                \
+    "    if s:\n"                      \
+    "      _0 = torch.append(l, 2.)\n" \
     "      _1 = torch.append(t, \"b\")\n"
 
 static const struct {
@@ -211,7 +211,7 @@ TEST(memory_that_is_not_tracked_is_refused) {
           "aten::unfold gave as a view, which is a copy here" },
         { "    n = torch.storage_offset(torch.select(a, 0, 1))\n"
           "    return torch.add(a, n)\n",
-          "the place of a view in its memory is not known" },
+          "the offset of a view in its memory is not known" },
     };
     for (size_t i = 0; i < IG_COUNT_OF(cases); i++) {
         program p;

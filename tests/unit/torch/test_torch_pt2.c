@@ -302,7 +302,7 @@ TEST(what_is_wrong_is_given_and_nothing_is_run) {
           "1 bases and has 1 results" },
         { { 8, SYM("s0"), FUNCTIONALIZED, "x", "y", WRITES("mine.bump_", "1", "") },
           IG_INVALID,
-          "a base that it has not" },
+          "a base that it does not have" },
         { { 8, SYM("s0"), FUNCTIONALIZED, "ghost", "y", WRITES("mine.bump_", "0", "") },
           IG_INVALID,
           "'ghost'" },

@@ -183,7 +183,7 @@ static const refusal refusals[] = {
       IG_UNSUPPORTED, "None in one, Tensor in the other" },
     { "    t = torch.gt(x, 0)\n"
       "    return torch.einsum(\"ij,ij->i\", [t, t])\n",
-      IG_INVALID, "no sums of products" },
+      IG_INVALID, "cannot be multiplied and summed" },
     { "    return (self).forward(x, )\n", IG_LIMIT, "nested more than" },
     { "    return torch.zeros([1099511627776, 1099511627776])\n", IG_LIMIT,
       "(aten::zeros): the result has more elements than can be counted" },
@@ -247,7 +247,7 @@ TEST(a_tensor_of_not_one_element_is_no_number) {
     check_refused(uses, IG_COUNT_OF(uses),
                   HEAD "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n"
                        "    y = torch.zeros([3, 4])\n%s    return x\n",
-                  "not one element");
+                  "does not have one element");
 }
 END_TEST
 

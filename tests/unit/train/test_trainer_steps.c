@@ -252,7 +252,7 @@ TEST(weights_stand_where_the_caller_says) {
     CHECK(strstr(why, "'w' has another dtype or other extents"));
     place.name = "idle";
     CHECK_INT(ig_trainer_create(c.programs, &options, &placed), IG_INVALID);
-    CHECK(strstr(why, "'idle' is no weight"));
+    CHECK(strstr(why, "'idle' is not a weight"));
     ig_trainer_close(own);
     close_case(&c);
 }
@@ -377,7 +377,7 @@ TEST(parts_may_come_later_or_not) {
     ig_trainer_close(trainer);
     both[IG_TRAIN_STEP] = c.programs[IG_TRAIN_PREDICT];
     CHECK_INT(ig_trainer_create(both, &options, &trainer), IG_INVALID);
-    CHECK(strstr(why, "no step of training"));
+    CHECK(strstr(why, "not a step of training"));
     both[IG_TRAIN_STEP] = NULL;
     CHECK_INT(ig_trainer_create(both, &options, &trainer), IG_INVALID);
     options.size = 0;

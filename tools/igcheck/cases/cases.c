@@ -26,7 +26,7 @@ static const verb verb_cases = {
     .arguments = "CASE_DIR…|GOLDEN.json | --suite DIR",
     .help = "checks cases of every kind",
     .details =
-        "Those of ingot verify, and more: a folder of a sharded EmbeddingBagCollection (case.json with a plan, rankR.json) runs all ranks and compares what each gives; a planner's JSON file (input, best_options) compares plans and estimates with TorchRec's; folders of training compare gradients, optimizers' steps, learning curves, losses and checkpoints.",
+        "Those of ingot verify, and more: a folder of a sharded EmbeddingBagCollection (case.json with a plan, rankR.json) runs all ranks and compares their results; a planner's JSON file (input, best_options) compares plans and estimates with TorchRec's; folders of training compare gradients, optimizers' steps, learning curves, losses and checkpoints.",
     .options = verify_options,
     .min_arguments = 0,
     .max_arguments = 100000,

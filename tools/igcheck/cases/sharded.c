@@ -145,7 +145,7 @@ static bool check_key(const sharded_case *c, size_t rank, const char *key,
                *column + got->dims[1] > want->dims[1] ||
                strcmp(got->dtype, want->dtype) != 0) {
         char *type = type_text(got);
-        char *text = text_of("got %s, which does not fit what is stored", type);
+        char *text = text_of("got %s, which does not fit the stored result", type);
         verify_fail(c->v, what, text);
         free(text);
         free(type);

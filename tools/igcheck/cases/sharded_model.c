@@ -227,7 +227,7 @@ static bool add_shard(const sharded_case *c, const char *table, const json_t *fr
     int rank = -1;
     json_t *shard = NULL;
     if (sscanf(text_in(from, "placement"), "rank:%d", &rank) != 1) {
-        return verify_fail(c->v, table, "a placement of the plan is no \"rank:N/…\"");
+        return verify_fail(c->v, table, "a placement of the plan is not \"rank:N/…\"");
     }
     shard = json_pack("{s:i, s:O?, s:O?}", "rank", rank, "size",
                       json_object_get(from, "sizes"), "offset",

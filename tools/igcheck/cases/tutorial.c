@@ -78,7 +78,7 @@ static bool add_table(tutorial_case *c) {
         }
     }
     return stored(c, kinds[1], table)->rank == 2 ||
-           verify_fail(c->v, kinds[1], "it is no matrix");
+           verify_fail(c->v, kinds[1], "it is not a matrix");
 }
 
 static bool has_table(const tutorial_case *c, size_t table) {

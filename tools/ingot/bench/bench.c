@@ -221,9 +221,9 @@ static ig_status bench_model(const settings *given, const model *m,
                              bound_inputs *values, message *why) {
     bench_table *table = given->table;
     if (given->trace && !m->ahead) {
-        snprintf(why->text, sizeof why->text,
-                 "--trace is of artifacts whose tables lie in stores; ingot profile "
-                 "traces others");
+        snprintf(
+            why->text, sizeof why->text,
+            "--trace is for artifacts whose tables are in stores; ingot profile traces others");
         return wrong_usage();
     }
     progress_clear();

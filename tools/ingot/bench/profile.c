@@ -272,7 +272,7 @@ static ig_status profile_call(const settings *given, const model *m, const call 
     if (m->ahead) {
         snprintf(
             why->text, sizeof why->text,
-            "%s: steps of an artifact whose tables lie in stores are not profiled; "
+            "%s: steps of an artifact whose tables are in stores are not profiled; "
             "ingot bench --trace FILE shows how its batches overlap",
             m->path);
         return IG_UNSUPPORTED;

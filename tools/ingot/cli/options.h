@@ -136,11 +136,10 @@ enum { MAX_THREADS = 4096, MAX_SESSIONS = 4096, MAX_INTERPRETERS = 64 };
     TEXT("entry", 0, entry, "METHOD", "the method of a TorchScript model (forward)")
 #define ROW_RESOURCE \
     TEXT("resource", 0, resource, "PACKAGE/NAME.pkl", "which model of a torch.package")
-#define ROW_FIX                                                                       \
-    TEXT("fix", 0, fix, "none|rowwise-mean",                                          \
-         "give what the model means where its archive is wrong: shards by rows with " \
-         "mean "                                                                      \
-         "pooling")
+#define ROW_FIX                             \
+    TEXT(                                   \
+        "fix", 0, fix, "none|rowwise-mean", \
+        "compute what the model means where its archive is wrong: shards by rows with mean pooling")
 #define ROW_CHECKPOINT                       \
     TEXT("checkpoint", 0, checkpoint, "DIR", \
          "weights from a torch.distributed checkpoint")
@@ -148,20 +147,20 @@ enum { MAX_THREADS = 4096, MAX_SESSIONS = 4096, MAX_INTERPRETERS = 64 };
     LIST("ops", ops, "FILE.ig|LIB.so",                                               \
          "operators of your own: functions in IR text, or a library of C functions " \
          "(docs/custom-operators.md)")
-#define ROW_OPEN_WEIGHTS                              \
-    TEXT(                                             \
-        "open-weights", 0, open_weights, "NAMES|all", \
-        "make weights inputs that may change from run to run: a,b, or all parameters")
-#define ROWS_STORED                                                            \
-    LIST("store", stores, "TABLE=URL",                                         \
-         "where rows of a table lie, in place of what the artifact says; "     \
-         "TABLE may be a pattern"),                                            \
-        LIST("missing", missing, "TABLE=X,X…",                                 \
-             "the row of ids that its store lacks (0): one number fills it"),  \
-        COUNT("store-memory", 0, store_memory, 1, 1 << 24,                     \
-              "MB of rows in memory, of all tables that lie in stores (256)"), \
-        COUNT("deadline", 0, deadline, 1, 1 << 30,                             \
-              "milliseconds for the rows of a call; what is late is missing")
+#define ROW_OPEN_WEIGHTS                                                     \
+    TEXT("open-weights", 0, open_weights, "NAMES|all",                       \
+         "make weights inputs that may change from run to run: a,b, or all " \
+         "parameters")
+#define ROWS_STORED                                                              \
+    LIST("store", stores, "TABLE=URL",                                           \
+         "where rows of a table are, in place of the artifact's URL; TABLE may " \
+         "be a pattern"),                                                        \
+        LIST("missing", missing, "TABLE=X,X…",                                   \
+             "the row of ids that its store lacks (0): one number fills it"),    \
+        COUNT("store-memory", 0, store_memory, 1, 1 << 24,                       \
+              "MB of rows in memory, of all tables in stores (256)"),            \
+        COUNT("deadline", 0, deadline, 1, 1 << 30,                               \
+              "milliseconds for the rows of a call; later rows count as missing")
 #define ROWS_COMPILE                                                                   \
     ROW_TARGET, ROW_TORCH_EMPTY, ROW_CLAMP_IDS, ROW_SANITIZE, ROW_DEBUG, ROW_NO_CACHE, \
         ROW_LIMIT

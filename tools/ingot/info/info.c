@@ -88,7 +88,7 @@ static int run_info(const settings *given) {
 const verb verb_info = {
     .name = "info",
     .arguments = "",
-    .help = "tells about this build and machine",
+    .help = "shows facts of this build and machine",
     .options = options,
     .min_arguments = 0,
     .max_arguments = 1,

@@ -124,7 +124,8 @@ static void print_facts(const ig_program_facts *facts) {
     printf("code %llu bytes, plan %llu bytes, constants %llu bytes\n",
            (unsigned long long)facts->code_bytes, (unsigned long long)facts->plan_bytes,
            (unsigned long long)facts->weight_bytes);
-    fputs(facts->is_sanitized ? "sanitized: kernels check what they touch; slow\n" : "",
+    fputs(facts->is_sanitized ? "sanitized: kernels check each load and store; slow\n"
+                              : "",
           stdout);
 }
 
@@ -316,10 +317,10 @@ static int run_inspect(const settings *given) {
 const verb verb_inspect = {
     .name = "inspect",
     .arguments = "MODEL|ARTIFACT",
-    .help = "tells what a model or an artifact holds",
+    .help = "lists the contents of a model or an artifact",
     .details =
         "Of a model: what a call takes and gives, operators, parameters, symbols and "
-        "guards, and everything why it would not compile. Of an artifact: levels, "
+        "guards, and every reason why it would not compile. Of an artifact: levels, "
         "kernels, bytes, and what became of the model's nodes.",
     .options = options,
     .min_arguments = 1,

@@ -157,7 +157,7 @@ static bool settle_kind(const model *m, size_t index, ig_argument *list, message
     const char *type = model_output_type(m, index);
     bool is_tensor = strncmp(type, "seq<", 4) != 0 && strncmp(type, "opt<", 4) != 0;
     if (is_tensor && list->item_count != 1) {
-        return refuse(why, model_output_name(m, index), "of not one tensor");
+        return refuse(why, model_output_name(m, index), "that is not one tensor");
     }
     if (is_tensor) {
         *list = list->items[0];

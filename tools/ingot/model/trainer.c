@@ -75,7 +75,7 @@ static bool make_zeros(trainer *t, size_t index) {
     *input = (ig_argument){ .dtype = strncmp(type, "f64", 3) == 0 ? "f64" : "f32" };
     if (!read_extents(type, t->dims[index], &input->rank)) {
         snprintf(t->why.text, sizeof t->why.text,
-                 "'%s' is %s: the extents of what is trained are to be numbers",
+                 "'%s' is %s: extents of trained values must be numbers",
                  model_input_name(&t->m, index), type);
         return false;
     }
@@ -305,7 +305,7 @@ static bool keep_changes(trainer *t) {
         const ig_argument *from = &t->out.items[i];
         size_t to = index_of(t, model_output_name(&t->m, i));
         if (to == t->with.count || t->with.inputs[to].size != from->size) {
-            return fail(t, "a result of the step has no input");
+            return fail(t, "a state that the step returns has no input");
         }
         memcpy(t->memory[to], from->data, from->size);
     }

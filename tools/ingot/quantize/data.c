@@ -202,7 +202,7 @@ static ig_status add_sample(const settings *given, const model *m, const char *p
         return IG_OK;
     }
     if (labels && (labels->rank == 0 || labels->dims[0] != all)) {
-        complain(0, "%s: there is not one label for each of %lld rows", path,
+        complain(0, "%s: expected one label for each of %lld rows", path,
                  (long long)all);
         return IG_INVALID;
     }

@@ -309,7 +309,7 @@ static int reshard_by_plan(const settings *given, const file_names *parts) {
     }
     if (world > 1 && !strstr(given->output, "%r")) {
         return complain(EXIT_USAGE,
-                        "-o of %lld ranks wants %%r for a rank's number: "
+                        "-o of %lld ranks needs %%r for a rank's number: "
                         "-o 'new%%r.ingot'",
                         (long long)world);
     }

@@ -58,12 +58,12 @@ static const char *take_field(size_t index, const char *text, size_t size,
     if (index <= CRITEO_COUNTS) {
         bool is_good = size == 0 || read_count(text, size, &count);
         out->dense[index - 1] = count > 0 ? (float)log1p((double)count) : 0;
-        return is_good ? NULL : "a count is no whole number";
+        return is_good ? NULL : "a count is not a whole number";
     }
     index -= 1 + CRITEO_COUNTS;
     bool is_good = size == 0 || read_category(text, size, &category);
     out->ids[index] = (int64_t)(category % (uint64_t)rows[index]);
-    return is_good ? NULL : "a category is no hexadecimal number";
+    return is_good ? NULL : "a category is not a hexadecimal number";
 }
 
 const char *criteo_parse(const char *line, size_t size, const int64_t *rows,

@@ -30,7 +30,7 @@ static const option_row options[] = {
          "of all learning rates: rising for N steps, times FACTOR each N steps, or "
          "falling to 0 within N (constant)"),
     REAL("clip-norm", clip_norm, has_clip_norm, "X",
-         "the most that the norm of all gradients of what is no table may be"),
+         "bound of the norm of all gradients but those of tables"),
     COUNT("accumulate", 0, accumulate, 1, INT32_MAX,
           "weights change in each N calls, by the gradients of all of them (1)"),
     COUNT("batch", 'b', batch_size, 1, INT32_MAX,
@@ -40,7 +40,7 @@ static const option_row options[] = {
         "rows of the tables, by which Criteo's categories become ids: one number, or "
         "26"),
     COUNT("epochs", 'e', epochs, 1, INT32_MAX,
-          "how often the data is gone through (1)"),
+          "how many times the data is gone through (1)"),
     COUNT("steps", 0, steps, 1, INT64_MAX, "how many steps there are at most"),
     TEXT("eval", 0, eval, "DIR|x.npz", "data that the trained model is tried on"),
     TEXT("begin", 0, begin, "x.npz|CHECKPOINT",
@@ -49,7 +49,7 @@ static const option_row options[] = {
          "where checkpoints of torch.distributed go, DIR/step-N: at the end, and"),
     COUNT("checkpoint-every", 0, checkpoint_every, 1, INT64_MAX, "after each N steps"),
     FLAG("resume", resume,
-         "go on behind the last checkpoint of DIR, where there is one"),
+         "continue after the last checkpoint of DIR, if there is one"),
     TEXT("output", 'o', output, "OUT.npz|OUT.ig|OUT.ingot",
          "where weights and states go; or the trained model"),
     TEXT("svg", 0, svg, "FILE.svg", "the learning curve as a picture"),
@@ -59,11 +59,11 @@ static const option_row options[] = {
     ROW_FIX,
     LIST("input", inputs, "NAME=TYPE", "fix an input's type"),
     COUNT("threads", 'j', threads, 1, MAX_THREADS, "threads of a step (all)"),
-    LIST("store", stores, "TABLE=URL",
-         "train a table whose rows lie in a store, where what changes is written; "
-         "TABLE may be a pattern such as '*'; may be repeated"),
+    LIST(
+        "store", stores, "TABLE=URL",
+        "train a table whose rows are in a store, to which changed rows are written; TABLE may be a pattern such as '*'; may be repeated"),
     COUNT("store-memory", 0, store_memory, 1, 1 << 24,
-          "MB of rows in memory, of all tables that lie in stores (256)"),
+          "MB of rows in memory, of all tables in stores (256)"),
     ROWS_RANKS,
     ROWS_COMPILE,
     ROW_QUIET,
@@ -708,11 +708,12 @@ static int check_train(const settings *given) {
     }
     if (out && given->data && strstr(out, "%r")) {
         return complain(EXIT_USAGE,
-                        "-o %s: rank 0 writes what all ranks have; leave out %%r", out);
+                        "-o %s: rank 0 writes the values of all ranks; leave out %%r",
+                        out);
     }
     if (out && !text_ends(out, ".npz") && !text_ends(out, ".ig") &&
         !text_ends(out, ".ingot")) {
-        return complain(EXIT_USAGE, "-o %s: the name is to end in .npz, .ig or .ingot",
+        return complain(EXIT_USAGE, "-o %s: the name must end in .npz, .ig or .ingot",
                         out);
     }
     exit_status = check_stores(given);

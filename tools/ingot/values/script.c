@@ -206,7 +206,7 @@ static ig_status take_input(const ig_interp_value *pair, const char *const *name
         }
     }
     snprintf(why->text, sizeof why->text,
-             "pre of the script gives '%.*s', which is no input of the model",
+             "pre of the script gives '%.*s', which is not an input of the model",
              (int)pair[0].as.text.size, pair[0].as.text.data);
     return IG_INVALID;
 }

@@ -81,7 +81,7 @@ static bool read_tensor(const json_t *json, const structured_files *files,
     if (!files->folder || !json_is_integer(index)) {
         return set_reason(
             why,
-            "{\"tensor\": K} needs an integer K, and a JSON file beside which input_K.npy lies");
+            "{\"tensor\": K} needs an integer K, and input_K.npy beside its JSON file");
     }
     const char *dtype = row < count ? dtypes[row].dtype : NULL;
     structured *tensor = out;

@@ -64,11 +64,11 @@ static int run_cache(const settings *given) {
 const verb verb_cache = {
     .name = "cache",
     .arguments = "info|clear",
-    .help = "tells what the caches hold, or empties them",
+    .help = "shows what the caches hold, or empties them",
     .details =
         "Compiled models and kernels are kept in INGOT_CACHE_DIR, else in the "
         "user's cache folder (~/.cache/ingot). The folder must be the user's own, "
-        "and nobody else may write to it.",
+        "and no other user may write to it.",
     .options = options,
     .min_arguments = 1,
     .max_arguments = 1,

@@ -9,11 +9,11 @@
 
 static const option_row options[] = {
     TEXT("against", 0, against, "interpret|onnxruntime|MODEL|DIR|x.npz",
-         "what it is held against (interpret): the interpreter, ONNX Runtime "
+         "what to compare with (interpret): the interpreter, ONNX Runtime "
          "(onnxruntime:LIBRARY where the loader does not find it), another model or "
          "artifact, values by their names"),
     FLAG("only-outputs", only_outputs,
-         "outputs alone, without the values between them (faster)"),
+         "outputs only, without the values between them (faster)"),
     FLAG("bisect", bisect, "name the pass that changed the answer"),
     TEXT("output", 'o', output, "DIR", "the module before and after that pass"),
     TEXT("passes", 0, passes, "PIPELINE", "in place of the default"),

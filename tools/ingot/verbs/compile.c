@@ -36,10 +36,9 @@ static const option_row options[] = {
     LIST("quantize-tables", table_formats, "[TABLE=]int8|int4|int2|f16|ERROR",
          "rows of tables in fewer bits; TABLE may be a pattern, 'big_*'; ERROR, 0.01: "
          "the fewest whose rms error is at most that; may be repeated"),
-    TEXT("precision", 0, precision, "f32|tf32|bf16",
-         "bf16: products and convolutions of constant weights round these and what "
-         "meets them (ingot quantize says what that costs); tf32: GPUs multiply f32 "
-         "with 10 bits behind the point"),
+    TEXT(
+        "precision", 0, precision, "f32|tf32|bf16",
+        "bf16: products and convolutions of constant weights round these and the values that they meet (ingot quantize says what that costs); tf32: GPUs multiply f32 with 10 bits after the point"),
     ROW_ENTRY,
     ROW_RESOURCE,
     ROW_OPS,

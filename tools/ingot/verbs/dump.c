@@ -219,11 +219,9 @@ static int check_dump(const settings *given) {
                         "--profile is for --format html, without --isolate");
     }
     if (given->isolate && (given->shard || given->grad)) {
-        return complain(EXIT_USAGE,
-                        "--%s is not for models that nobody trusts yet; "
-                        "leave out --isolate or --%s",
-                        given->shard ? "shard" : "grad",
-                        given->shard ? "shard" : "grad");
+        return complain(
+            EXIT_USAGE, "--%s is not for untrusted models; leave out --isolate or --%s",
+            given->shard ? "shard" : "grad", given->shard ? "shard" : "grad");
     }
     return 0;
 }

@@ -237,7 +237,7 @@ static ig_status reduce_model(const settings *given, const model *m,
     (void)why;
     int64_t batch = given->batch_size ? given->batch_size : -1;
     if (!m->module) {
-        complain(0, "%s: only ONNX models are made smaller", m->path);
+        complain(0, "%s: only ONNX models can be reduced", m->path);
         return IG_UNSUPPORTED;
     }
     ig_status status = extents_init(&sizes, m, batch, given->dims) ? IG_OK : IG_INVALID;

@@ -27,7 +27,7 @@ const option_row verify_options[] = {
     TEXT("inputs", 'i', inputs_from, "DIR|x.npz",
          "verify MODEL on these inputs, as ingot run takes them"),
     TEXT("expected", 0, expected, "DIR|y.npz",
-         "what it must give: NAME.npy, output_0.npy …, or arrays of an archive"),
+         "the expected outputs: NAME.npy, output_0.npy …, or arrays of an archive"),
     TEXT("model", 'm', output, "FILE", "run this in place of the cases' models"),
     REAL("rtol", rtol, has_rtol, "R", "relative tolerance, in place of the case's"),
     REAL("atol", atol, has_atol, "A", "absolute tolerance, in place of the case's"),

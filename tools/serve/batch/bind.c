@@ -87,8 +87,7 @@ static bool bind_texts(request *of, const tensor *from, size_t count, ig_view *t
     }
     to->data = texts;
     return at == end || request_fail(of, CALL_INVALID,
-                                     "input '%.100s' has %zu bytes behind "
-                                     "its elements",
+                                     "input '%.100s' has %zu bytes after its elements",
                                      from->name, (size_t)(end - at));
 }
 
@@ -152,7 +151,7 @@ bool bind_inputs(request *of, const served *to) {
                                 to->name, given->name);
         }
         if (of->views[port].dtype) {
-            return request_fail(of, CALL_INVALID, "input '%.100s' stands twice",
+            return request_fail(of, CALL_INVALID, "input '%.100s' is given twice",
                                 given->name);
         }
         if (!bind_input(of, given, &to->inputs[port], to, &of->views[port])) {

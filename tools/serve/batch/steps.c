@@ -53,7 +53,8 @@ static bool keep_results(request *of) {
         made[i].data = copy;
     }
     if (!made) {
-        return request_fail(of, CALL_FULL, "memory for what model '%s' gives ran out",
+        return request_fail(of, CALL_FULL,
+                            "memory for the outputs of model '%s' ran out",
                             of->served->name);
     }
     of->made_count = count;

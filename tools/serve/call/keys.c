@@ -140,7 +140,7 @@ static bool read_tokens(keys *to, const char *path, char words[KEY_WORDS]) {
     bool is_whole = feof(from) && !ferror(from) && !memchr(to->text, 0, size);
     fclose(from);
     if (!is_whole) {
-        return refuse_file(words, path, "it is no text of up to 1 MB");
+        return refuse_file(words, path, "it is not a text of up to 1 MB");
     }
     cut_lines(to);
     to->has_tokens = true;

@@ -77,7 +77,7 @@ static const char *words_of(gnutls_session_t tls, int failed) {
                        : 0;
     return why & GNUTLS_CERT_UNEXPECTED_OWNER ? "the certificate is another host's"
            : why & GNUTLS_CERT_EXPIRED        ? "the certificate has expired"
-           : why ? "the certificate is signed by nobody that is trusted (--ca)"
+           : why ? "the certificate is not signed by a trusted authority (--ca)"
                  : gnutls_strerror(failed);
 }
 

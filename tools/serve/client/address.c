@@ -32,7 +32,7 @@ static const char *read_scheme(const char *text, bool *has_tls) {
     return text;
 }
 
-/* False: it is no HOST:PORT.  An address of version 6 is in brackets. */
+/* False: it is not HOST:PORT.  An address of version 6 is in brackets. */
 static bool split_name(server_address *out) {
     const char *colon = strrchr(out->name, ':'), *host = out->name;
     size_t size = colon ? (size_t)(colon - host) : 0;
@@ -71,7 +71,7 @@ bool address_read(const client_target *from, server_address *out, char words[WOR
         strcpy(out->name, name);
     }
     if (!fits || !split_name(out)) {
-        snprintf(words, WORDS, "'%.200s' is no HOST:PORT", from->address);
+        snprintf(words, WORDS, "'%.200s' is not HOST:PORT", from->address);
         return false;
     }
     return !has_tls || read_trust(from->ca, out, words);

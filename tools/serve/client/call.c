@@ -209,7 +209,7 @@ int client_call(client *of, const char *path, const bytes *messages, bytes *repl
     bytes_clear(reply);
     if (!frame_read(&how, &of->reply, 0, &message) ||
         !bytes_put(reply, message.data, message.size)) {
-        snprintf(words, WORDS, "%s: an answer that is no message of gRPC", of->to.name);
+        snprintf(words, WORDS, "%s: an answer that is not a gRPC message", of->to.name);
         return STATUS_UNKNOWN;
     }
     return 0;

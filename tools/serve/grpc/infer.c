@@ -71,10 +71,10 @@ static bool read_contents(request *of, tensor *to, const Oip__Contents *from) {
     case IG_F64:
         return narrow_values(of, to, from->fp64_contents, from->n_fp64_contents, 8);
     default:
-        return request_fail(of, CALL_INVALID,
-                            "input '%.100s' is %s, which stands in "
-                            "raw_input_contents alone",
-                            to->name, datatype_name(to->dtype));
+        return request_fail(
+            of, CALL_INVALID,
+            "input '%.100s' is %s, which is allowed in raw_input_contents only",
+            to->name, datatype_name(to->dtype));
     }
 }
 
@@ -119,8 +119,7 @@ static bool read_input(request *of, const Oip__InferInput *from, tensor *to) {
     to->rank = (uint32_t)from->n_shape;
     if (!to->dtype) {
         return request_fail(of, CALL_INVALID,
-                            "input '%.100s': '%.20s' is no datatype of "
-                            "the protocol",
+                            "input '%.100s': '%.20s' is not a datatype of the protocol",
                             from->name, from->datatype);
     }
     if (from->n_shape > IG_MAX_RANK) {

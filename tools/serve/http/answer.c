@@ -56,11 +56,10 @@ bool answer_write(bytes *to, request *of, size_t *out_json_size) {
         has_binary |= is_binary;
         if (!is_binary && !of->results[i].region &&
             !data_has_text(of->results[i].dtype)) {
-            return request_fail(of, CALL_INVALID,
-                                "output '%s' is %s, which goes behind the "
-                                "JSON alone: ask for binary_data",
-                                of->results[i].name,
-                                datatype_name(of->results[i].dtype));
+            return request_fail(
+                of, CALL_INVALID,
+                "output '%s' is %s, which goes after the JSON only: ask for binary_data",
+                of->results[i].name, datatype_name(of->results[i].dtype));
         }
         put_text(to, i ? "," : "");
         write_result(to, &of->results[i], is_binary);

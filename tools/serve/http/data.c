@@ -32,8 +32,7 @@ typedef struct reading {
 
 static bool refuse_element(const reading *now) {
     return request_fail(now->of, CALL_INVALID,
-                        "input '%.100s': an element of its data is "
-                        "no %s",
+                        "input '%.100s': an element of its data is not %s",
                         now->to->name, datatype_name(now->to->dtype));
 }
 
@@ -126,15 +125,15 @@ static size_t measure_texts(const json_t *from, uint32_t depth) {
 bool data_read(request *of, const json_t *from, tensor *to) {
     int64_t count = count_elements(to->dims, to->rank);
     if (!data_has_text(to->dtype)) {
-        return request_fail(of, CALL_INVALID,
-                            "input '%.100s' is %s, which goes behind the "
-                            "JSON alone (binary_data_size)",
-                            to->name, datatype_name(to->dtype));
+        return request_fail(
+            of, CALL_INVALID,
+            "input '%.100s' is %s, which goes after the JSON only (binary_data_size)",
+            to->name, datatype_name(to->dtype));
     }
     if (!json_is_array(from) || count < 0) {
         return request_fail(of, CALL_INVALID, "input '%.100s': %s", to->name,
                             count < 0 ? "its shape has too many elements"
-                                      : "data is no list");
+                                      : "data is not a list");
     }
     size_t size = to->dtype == IG_STR8 ? measure_texts(from, IG_MAX_RANK)
                                        : (size_t)count * datatype_size(to->dtype);

@@ -102,7 +102,7 @@ static void read_headers(exchange *of) {
         exchange_refuse(of, call_status_http(CALL_STRANGER),
                         "this server asks for a token: Authorization: Bearer TOKEN");
     } else if (found.is_broken) {
-        exchange_refuse(of, 400, "a length or time among the headers is no number");
+        exchange_refuse(of, 400, "a length or time among the headers is not a number");
     } else if (found.body != SIZE_MAX &&
                found.body > of->door->lane->limits->body_bytes) {
         exchange_refuse(of, 413, "the body is larger than --max-body");

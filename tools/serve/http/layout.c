@@ -75,8 +75,7 @@ static bool read_shape(const reading *now, const json_t *from, tensor *to) {
     size_t rank = json_array_size(shape);
     if (!json_is_array(shape) || rank > IG_MAX_RANK) {
         return request_fail(now->of, CALL_INVALID,
-                            "input '%.100s': shape is no list of at "
-                            "most %d numbers",
+                            "input '%.100s': shape is not a list of at most %d numbers",
                             to->name, IG_MAX_RANK);
     }
     to->rank = (uint32_t)rank;
@@ -84,10 +83,10 @@ static bool read_shape(const reading *now, const json_t *from, tensor *to) {
         const json_t *dim = json_array_get(shape, i);
         to->dims[i] = json_integer_value(dim);
         if (!json_is_integer(dim) || to->dims[i] < 0) {
-            return refuse_json(now,
-                               "input '%.100s': an extent of its shape is no whole "
-                               "number from 0 on",
-                               to->name);
+            return refuse_json(
+                now,
+                "input '%.100s': an extent of its shape is not a whole number from 0 on",
+                to->name);
         }
     }
     return true;
@@ -125,10 +124,9 @@ static bool read_input(const reading *now, const json_t *from, tensor *to) {
         return false;
     }
     if (!to->dtype) {
-        return refuse_json(now,
-                           "input '%.100s': datatype is missing, or none of the "
-                           "protocol",
-                           to->name);
+        return refuse_json(
+            now, "input '%.100s': datatype is missing, or not one of the protocol",
+            to->name);
     }
     if (!read_shape(now, from, to)) {
         return false;
@@ -142,10 +140,10 @@ static bool read_input(const reading *now, const json_t *from, tensor *to) {
     }
     if (to->region) {
         to->size = (size_t)room;
-        return (!size && !data) || refuse_json(now,
-                                               "input '%.100s' lies in shared memory, "
-                                               "and elsewhere",
-                                               to->name);
+        return (!size && !data) ||
+               refuse_json(now,
+                           "input '%.100s' is given in shared memory and elsewhere",
+                           to->name);
     }
     if (size ? !json_is_integer(size) || json_integer_value(size) < 0 || data : !data) {
         return refuse_json(now,
@@ -206,12 +204,12 @@ static bool read_lists(const reading *now, const json_t *root) {
 
 static bool read_root(const reading *now, const json_t *root) {
     if (!json_is_object(root)) {
-        return refuse_json(now, "the request is no JSON object%s", "");
+        return refuse_json(now, "the request is not a JSON object%s", "");
     }
     const json_t *id = json_object_get(root, "id");
     const json_t *parameters = json_object_get(root, "parameters");
     if (id && !json_is_string(id)) {
-        return refuse_json(now, "id is no string%s", "");
+        return refuse_json(now, "id is not a string%s", "");
     }
     now->to->id = pool_copy_text(&now->to->memory, id ? json_string_value(id) : "");
     now->to->is_binary =
@@ -226,10 +224,10 @@ static bool read_root(const reading *now, const json_t *root) {
 static bool read_layout(request *of, layout *out, const uint8_t *json, size_t size) {
     json_error_t error;
     if (size > LARGEST_JSON) {
-        return request_fail(of, CALL_FULL,
-                            "JSON of %zu bytes, more than %d; send tensors "
-                            "behind it (binary_data_size)",
-                            size, LARGEST_JSON);
+        return request_fail(
+            of, CALL_FULL,
+            "JSON of %zu bytes, more than %d; send tensors after it (binary_data_size)",
+            size, LARGEST_JSON);
     }
     json_t *root = json_loadb((const char *)json, size, JSON_REJECT_DUPLICATES, &error);
     if (!root) {
@@ -319,17 +317,17 @@ static bool take_layout(request *out, const layout *from, const uint8_t *rest,
             continue;
         }
         if (inputs[i].size > size) {
-            return request_fail(out, CALL_INVALID,
-                                "input '%.100s': binary_data_size is "
-                                "more than what stands behind the JSON",
-                                inputs[i].name);
+            return request_fail(
+                out, CALL_INVALID,
+                "input '%.100s': binary_data_size is more than the bytes after the JSON",
+                inputs[i].name);
         }
         inputs[i].data = rest;
         rest += inputs[i].size;
         size -= inputs[i].size;
     }
     return size == 0 ||
-           request_fail(out, CALL_INVALID, "%zu bytes behind the last tensor", size);
+           request_fail(out, CALL_INVALID, "%zu bytes after the last tensor", size);
 }
 
 bool layout_read(layout_cache *cache, request *out, const uint8_t *body, size_t size,

@@ -133,7 +133,7 @@ char *load_ask(const server_address *to, const char *bytes, size_t size,
         body = strdup(strstr(all, "\r\n\r\n") + 4);
         *out_status = of->status;
     } else if (is_open) {
-        snprintf(words, WORDS, "no whole answer from %s", to->name);
+        snprintf(words, WORDS, "an incomplete answer from %s", to->name);
     }
     if (is_open) {
         wire_close(&of->wire);

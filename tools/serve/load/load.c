@@ -117,7 +117,7 @@ static bool read_settings(int argc, char **argv, load_settings *out) {
             return false;
         }
         if (!set_option(out, which, optarg)) {
-            complain(EXIT_USAGE, "'%s' is no value for its option", optarg);
+            complain(EXIT_USAGE, "'%s' is not a value of its option", optarg);
             return false;
         }
     }

@@ -30,7 +30,8 @@ served *catalog_find(const catalog *in, const char *name, const char *version,
     int64_t id = *version ? strtoll(version, &end, 10) : 0;
     if (end && *end) {
         *out_status = CALL_INVALID;
-        snprintf(words, WORDS, "'%.100s' is no version of a model: it is a number",
+        snprintf(words, WORDS,
+                 "'%.100s' is not a version of a model: a version is a number",
                  version);
         return NULL;
     }

@@ -150,7 +150,8 @@ static bool read_compiling(const json_t *root, model_config *out, char *words) {
     for (size_t i = 0; i < out->statement_count; i++) {
         out->statements[i] = json_string_value(json_array_get(list, i));
         if (!out->statements[i]) {
-            return refuse_config(words, "ingot.inputs holds what is not a string");
+            return refuse_config(words,
+                                 "ingot.inputs holds a value that is not a string");
         }
     }
     return read_text(ours, "entry", &out->entry, words);

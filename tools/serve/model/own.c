@@ -56,7 +56,8 @@ static bool copy_artifact(const own_options *options, const char *from, const ch
     int in = open(from, O_RDONLY | O_CLOEXEC), out = -1;
     bool is_good = false;
     if (in < 0 || fstat(in, &facts) != 0 || !S_ISREG(facts.st_mode)) {
-        refuse_file(words, "%s: %s", from, in < 0 ? strerror(errno) : "no plain file");
+        refuse_file(words, "%s: %s", from,
+                    in < 0 ? strerror(errno) : "not a plain file");
     } else if ((out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)) < 0) {
         refuse_file(words, "%s: %s", to, strerror(errno));
     } else if (ioctl(out, FICLONE, in) == 0) {

@@ -323,7 +323,7 @@ static void load_model(repository *of, errand *what) {
     }
     if (!model) {
         what->status = CALL_NOT_FOUND;
-        snprintf(what->words, WORDS, "no place of models holds '%.200s'", what->name);
+        snprintf(what->words, WORDS, "no folder of models holds '%.200s'", what->name);
     } else if (!want_name(of, what->name)) {
         what->status = CALL_FULL;
         snprintf(what->words, WORDS, "too many models");
@@ -365,7 +365,7 @@ static void run_errand(repository *of, errand *what) {
                  "started with --explicit loads and unloads what clients say");
     } else if (!is_model_name(what->name)) {
         what->status = CALL_INVALID;
-        snprintf(what->words, WORDS, "'%.200s' is no name of a model", what->name);
+        snprintf(what->words, WORDS, "'%.200s' is not the name of a model", what->name);
     } else if (what->is_load) {
         load_model(of, what);
     } else {

@@ -242,8 +242,7 @@ static bool take_texts(request *what, const ig_interp_value *from, tensor *to) {
         if (!is_text(&from->as.list.items[i])) {
             return request_fail(
                 what, CALL_INTERNAL,
-                "the script gives '%.100s', a list that holds what is no "
-                "string",
+                "the script gives '%.100s', a list that holds a value that is not a string",
                 to->name);
         }
         size += TEXT_HEAD + from->as.list.items[i].as.text.size;

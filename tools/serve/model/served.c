@@ -193,8 +193,9 @@ static bool open_runs(served *of, const run_options *how, const char *path,
                       char *words) {
     if (of->stored) {
         return !how->is_isolated ||
-               refuse_model(words, "its tables lie in stores, which a process that is "
-                                   "isolated may not ask");
+               refuse_model(
+                   words,
+                   "its tables are in stores, which an isolated process may not ask");
     }
     if (!how->is_isolated) {
         return open_sessions(of, words);
@@ -258,13 +259,12 @@ static void settle_batch(served *of) {
     if (verdict == TRIAL_NONE) {
         log_event(
             IG_LOG_INFO, "batches untried", of->name, of->version,
-            "no drawn request ran; what the artifact says of its inputs is believed");
+            "no drawn request ran; the artifact's description of its inputs is believed");
     }
     if (verdict == TRIAL_DIFFERS) {
         log_event(
             IG_LOG_ERROR, "no batches", of->name, of->version,
-            "drawn requests gave other bits together than alone: the artifact says "
-            "wrongly what its inputs are along the batch; please report it");
+            "drawn requests gave other bits together than alone: the artifact describes its inputs along the batch wrongly; please report it");
         return;
     }
     of->max_batch_size = max;

@@ -222,7 +222,7 @@ static bool read_view(const json_t *from, const uint8_t **at, size_t *left,
     to->rank = (uint32_t)json_array_size(shape);
     if (!to->dtype || json_array_size(shape) > IG_MAX_RANK || size < 0 ||
         (size_t)size > *left || frame_size((size_t)size) > *left) {
-        return refuse("an input's type or shape is none of this worker's");
+        return refuse("an input has a type or shape that this worker does not take");
     }
     for (uint32_t i = 0; i < to->rank; i++) {
         to->dims[i] = json_integer_value(json_array_get(shape, i));

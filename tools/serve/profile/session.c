@@ -105,7 +105,7 @@ static bool add_worker(session *to, const Profile__BackendSpec *from, char *word
     made->software = backends_get(&to->of->backends, from->hardware_platform,
                                   from->software_backend);
     if (!made->software) {
-        snprintf(words, WORDS, "%.100s/%.100s is no backend of this worker, %s",
+        snprintf(words, WORDS, "%.100s/%.100s is not a backend of this worker, %s",
                  from->hardware_platform, from->software_backend,
                  to->of->backends.host);
     }

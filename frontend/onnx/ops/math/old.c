@@ -121,7 +121,7 @@ ig_status ig_onnx_import_tile_axis(ig_onnx_node *node) {
     if (!ig_constant_entry(node->inputs[2], 0, &number) ||
         !(fabs(number) <= IG_TENSOR_RANK)) {
         return ig_onnx_fail(node, IG_UNSUPPORTED,
-                            "input 2, axis, is computed from data, or no axis");
+                            "input 2, axis, is computed from data, or is not an axis");
     }
     axis = ig_onnx_axis_of(node, (int64_t)number, rank);
     ig_value *one = ig_expr_integer(node->e, IG_DT_i64, 1);

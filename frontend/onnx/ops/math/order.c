@@ -23,7 +23,7 @@ ig_status ig_onnx_import_arg_reduce(ig_onnx_node *node) {
     }
     ig_expr_guard_less_equal(e, ig_dim_min(e->module, ig_dim_of(1), lines),
                              ig_onnx_extent(e, x, (uint32_t)attrs.axis),
-                             "there is no largest or smallest of no elements");
+                             "zero elements have no largest or smallest");
     return ig_onnx_give(node, ig_build_arg_reduce(e, x, attrs));
 }
 

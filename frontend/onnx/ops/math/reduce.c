@@ -45,7 +45,7 @@ static void guard_mean(const ig_onnx_node *node, const ig_ints *axes) {
         *of = ig_dim_mul(module, *of, x->dims[d]);
     }
     ig_expr_guard_less_equal(node->e, ig_dim_min(module, ig_dim_of(1), lines), count,
-                             "the mean of no integers is not defined");
+                             "the mean of zero integers is not defined");
 }
 
 ig_status ig_onnx_import_reduce(ig_onnx_node *node) {

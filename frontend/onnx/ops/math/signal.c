@@ -269,8 +269,8 @@ ig_status ig_onnx_import_dft(ig_onnx_node *node) {
     uint32_t axis = read_dft_axis(node, rank);
     IG_TRY(e->status);
     if (axis + 1 >= rank) {
-        return ig_onnx_fail(node, IG_INVALID, "axis %u is that of the numbers' parts",
-                            axis);
+        return ig_onnx_fail(node, IG_INVALID,
+                            "axis %u is that of the real and imaginary parts", axis);
     }
     ig_value *y = transform_inner(node, ig_expr_move_axis(e, x, axis, rank - 2));
     y = y ? ig_expr_move_axis(e, y, rank - 2, axis) : NULL;
@@ -322,7 +322,7 @@ ig_status ig_onnx_import_stft(ig_onnx_node *node) {
     parts.im = cut_frames(e, parts.im, frames, n, step);
     if (weights && parts.re) {
         ig_expr_guard_equal(e, n, ig_onnx_extent(e, weights, 0),
-                            "the window is as long as a frame");
+                            "the window must be as long as a frame");
         weights = ig_expr_like(e, weights, parts.re);
         parts.re = ig_build_mul(e, parts.re, weights);
         parts.im = parts.im ? ig_build_mul(e, parts.im, weights) : NULL;

@@ -61,7 +61,7 @@ static void read_padding(heads *h, uint32_t index) {
     }
     if (rank == 1) {
         ig_expr_guard_equal(e, ig_onnx_extent(e, mask, 0), ig_onnx_extent(e, h->q, 0),
-                            "the mask has one length for each row of the batch");
+                            "the mask must have one length for each row of the batch");
         ig_value *lengths = ig_expr_cast(e, mask, IG_DT_i64);
         ig_value *at = ig_expr_axis_iota(e, 4, 3, ig_onnx_extent(e, h->k, 2));
         counts = ig_build_lt(e, at, ig_expr_unsqueeze_to(e, lengths, 4));

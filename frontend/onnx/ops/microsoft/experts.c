@@ -114,7 +114,8 @@ static bool check_experts(const ig_onnx_node *node, const ig_onnx_routes *r,
         return false;
     }
     if (rank < 2 || ig_onnx_attr_bool(node, "use_sparse_mixer", false)) {
-        ig_onnx_fail(node, IG_UNSUPPORTED, "use_sparse_mixer, or tokens of rank %u",
+        ig_onnx_fail(node, IG_UNSUPPORTED,
+                     "use_sparse_mixer, and tokens of rank %u, are not supported",
                      rank);
         return false;
     }
@@ -123,7 +124,7 @@ static bool check_experts(const ig_onnx_node *node, const ig_onnx_routes *r,
     if (r->activation.kind == SWIGLU && has_third != is_apart) {
         ig_onnx_fail(
             node, IG_INVALID,
-            "swiglu_fusion is %lld and input %u, fc3, is %s: it is for 0 alone",
+            "swiglu_fusion is %lld and input %u, fc3, is %s: swiglu_fusion 0 needs it, others do not take it",
             (long long)r->activation.fusion, third, has_third ? "there" : "absent");
         return false;
     }

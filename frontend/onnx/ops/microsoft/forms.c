@@ -195,7 +195,7 @@ static ig_value *read_pairs(const ig_onnx_node *node, uint32_t index) {
                             index);
     }
     ig_expr_guard_equal(node->e, ig_onnx_extent(node->e, x, rank - 1), ig_dim_of(2),
-                        "the last axis of complex numbers is 2");
+                        "the last axis of complex numbers must be 2");
     return x;
 }
 
@@ -216,10 +216,10 @@ static ig_status check_transform(const ig_onnx_node *node) {
     int64_t axes = ig_onnx_attr_int(node, "signal_ndim", 1);
     if (axes != 1 || ig_onnx_attr_int(node, "normalized", 0) != 0 ||
         ig_onnx_attr_int(node, "onesided", 1) != 1) {
-        return ig_onnx_fail(node, IG_UNSUPPORTED,
-                            "a transform along %lld axes, normalized or not onesided: "
-                            "one along the last axis that is neither is supported",
-                            (long long)axes);
+        return ig_onnx_fail(
+            node, IG_UNSUPPORTED,
+            "a transform along %lld axes, normalized or not onesided; supported is one along the last axis, onesided and not normalized",
+            (long long)axes);
     }
     return node->e->status;
 }

@@ -12,8 +12,8 @@ enum { A, DT_BIAS, DECAY_SCALE, B };
 
 /* Input `index`, an entry for each head, in f32. */
 static ig_value *read_per_head(const ig_onnx_node *node, uint32_t index, ig_dim heads) {
-    ig_value *x = ig_onnx_list_input(node, index, heads,
-                                     "dt_bias and decay_scale have an entry per head");
+    ig_value *x = ig_onnx_list_input(
+        node, index, heads, "dt_bias and decay_scale must have an entry per head");
     return ig_expr_cast(node->e, x, IG_DT_f32);
 }
 

@@ -78,11 +78,11 @@ static ig_status turn_heads(const rotary *r, ig_value *cos, ig_value *sin) {
     bool is_interleaved = ig_onnx_attr_bool(node, "interleaved", false);
     IG_TRY(node->e->status);
     ig_dim half = ig_dim_floor_div(r->e->module, r->turned, ig_dim_of(2));
-    const char *what = "rows of angles must be half as long as what is turned";
+    const char *what = "rows of angles must be half as long as the rotated elements";
     ig_expr_guard_equal(r->e, ig_onnx_extent(r->e, cos, 3), half, what);
     ig_expr_guard_equal(r->e, ig_onnx_extent(r->e, sin, 3), half, what);
     ig_expr_guard_less_equal(r->e, r->turned, ig_onnx_extent(r->e, r->x, 3),
-                             "what is turned must fit into a head");
+                             "the rotated elements must fit into a head");
     IG_TRY(node->e->status);
     ig_value *y = ig_compose_rotate(r->e, r->x, cos, sin, r->turned, is_interleaved);
     bool is_flat = node->inputs[X]->type->rank == 3;
@@ -164,7 +164,7 @@ ig_status ig_onnx_import_rotate_by_streams(ig_onnx_node *node) {
     IG_TRY(node->e->status);
     r.at = ig_expr_cast(r.e, node->inputs[POSITIONS], IG_DT_i64);
     ig_expr_guard_equal(r.e, ig_onnx_extent(node->e, r.at, 0), ig_dim_of(STREAMS),
-                        "positions are of three streams");
+                        "positions must be of three streams");
     ig_expr_guard_equal(r.e, ig_onnx_extent(node->e, node->inputs[COS], 1),
                         ig_dim_of(count),
                         "mrope_section must have as many angles as a row");

@@ -44,7 +44,8 @@ static ig_status read_counts(classifier *c) {
     const int64_t *counts = ig_onnx_attr_ints(c->s.node, "vectors_per_class", &count);
     for (uint32_t i = 0; i < count; i++) {
         if (counts[i] < 0 || counts[i] > INT32_MAX) {
-            return ig_onnx_fail(c->s.node, IG_INVALID, "vectors_per_class has %lld",
+            return ig_onnx_fail(c->s.node, IG_INVALID,
+                                "vectors_per_class has an entry %lld",
                                 (long long)counts[i]);
         }
         c->vectors += counts[i];
@@ -308,7 +309,7 @@ ig_status ig_onnx_import_svm_classifier(ig_onnx_node *node) {
         return give_linear(&c, x);
     }
     if (c.classes < 2) {
-        return ig_onnx_fail(node, IG_INVALID, "has support vectors of one class alone");
+        return ig_onnx_fail(node, IG_INVALID, "has support vectors of only one class");
     }
     c.s.vectors = ig_onnx_support_rows(&c.s, "support_vectors", c.vectors);
     ig_value *kernels = ig_onnx_apply_kernel(&c.s, x);

@@ -63,7 +63,8 @@ static numbers read_tensor(const ensemble *s, const Onnx__AttributeProto *attr) 
         count *= ig_dim_value(data.type->dims[d]); /* which its bytes bound */
     }
     if (count > NODES_MAX || data.type->dtype == IG_DT_str) {
-        ig_onnx_fail(s->node, IG_INVALID, "%s holds no numbers of nodes", attr->name);
+        ig_onnx_fail(s->node, IG_INVALID, "%s does not hold numbers of nodes",
+                     attr->name);
         return out;
     }
     ig_tensor tensor = { .kind = IG_TENSOR, .dtype = (ig_dtype)data.type->dtype };
@@ -136,7 +137,7 @@ static name_table make_names(const ensemble *s, const int64_t *trees,
     qsort(table.items, count, sizeof *table.items, compare_names);
     for (uint32_t i = 1; i < count; i++) {
         if (compare_names(&table.items[i - 1], &table.items[i]) == 0) {
-            ig_onnx_fail(s->node, IG_INVALID, "tree %lld has two nodes %lld",
+            ig_onnx_fail(s->node, IG_INVALID, "tree %lld has node %lld twice",
                          (long long)table.items[i].tree,
                          (long long)table.items[i].node);
         }
@@ -162,7 +163,8 @@ static void alloc_nodes(ensemble *s, uint32_t count) {
 static bool set_feature(ensemble *s, uint32_t node, int64_t feature) {
     s->forest.features[node] = (int32_t)feature;
     if (feature < 0 || feature > INT32_MAX) {
-        ig_onnx_fail(s->node, IG_INVALID, "a node looks at feature %lld",
+        ig_onnx_fail(s->node, IG_INVALID,
+                     "a node looks at feature %lld, expected 0 or more",
                      (long long)feature);
         return false;
     }

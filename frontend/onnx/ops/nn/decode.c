@@ -58,11 +58,11 @@ ig_status ig_onnx_import_rotary_embedding(ig_onnx_node *node) {
     }
     ig_dim size = ig_onnx_extent(e, x, 3), turned = read_turned(node, size);
     ig_dim half = ig_dim_floor_div(e->module, turned, ig_dim_of(2));
-    const char *what = "the caches must hold half of the elements that are turned";
+    const char *what = "the caches must hold half of the rotated elements";
     ig_expr_guard_equal(e, ig_onnx_extent(e, cos, 3), half, what);
     ig_expr_guard_equal(e, ig_onnx_extent(e, sin, 3), half, what);
     ig_expr_guard_equal(e, ig_dim_mul(e->module, half, ig_dim_of(2)), turned,
-                        "an even number of elements is turned");
+                        "the number of rotated elements must be even");
     ig_value *y = ig_compose_rotate(e, x, cos, sin, turned, is_interleaved);
     bool is_joined = node->inputs[X]->type->rank == 3;
     return ig_onnx_give(node, is_joined ? ig_compose_join_heads(e, y) : y);
@@ -150,9 +150,8 @@ static ig_value *prepend_state(const ig_onnx_node *node, ig_value *x, ig_dim cou
         return NULL;
     }
     for (uint32_t i = 0; i < 2; i++) {
-        ig_expr_guard_equal(
-            e, ig_onnx_extent(e, both[0], i), ig_onnx_extent(e, x, i),
-            "the state is of as many batches and channels as the input");
+        ig_expr_guard_equal(e, ig_onnx_extent(e, both[0], i), ig_onnx_extent(e, x, i),
+                            "the state must have the batch and channels of the input");
     }
     ig_expr_guard_equal(node->e, ig_onnx_extent(e, both[0], 2), count,
                         "the state must have the positions that the kernel looks back");
@@ -228,8 +227,9 @@ ig_status ig_onnx_import_bit_cast(ig_onnx_node *node) {
         return ig_onnx_give(node, x);
     }
     if (to == IG_DT_bool) {
-        return ig_onnx_fail(node, IG_UNSUPPORTED,
-                            "to is BOOL: bytes that are neither 0 nor 1 are no bool");
+        return ig_onnx_fail(
+            node, IG_UNSUPPORTED,
+            "to is BOOL: bytes that are neither 0 nor 1 are not a bool");
     }
     if (x->type->dtype == IG_DT_bool) {
         x = ig_expr_cast(node->e, x, IG_DT_u8);

@@ -45,9 +45,9 @@ static bool are_alike(ig_onnx_node *node, ig_value *const *xs, uint32_t count) {
             return false;
         }
         for (uint32_t d = 0; d < point->type->rank; d++) {
-            ig_expr_guard_equal(node->e, point->type->dims[d], xs[i]->type->dims[d],
-                                "an input of the gradient has not the extents of what "
-                                "it stands for");
+            ig_expr_guard_equal(
+                node->e, point->type->dims[d], xs[i]->type->dims[d],
+                "an input of the gradient must have the extents of its value");
         }
     }
     return true;

@@ -20,7 +20,8 @@ static ig_value *read_squares(ig_onnx_node *node) {
         return NULL;
     }
     const ig_dim *dims = x->type->dims;
-    ig_expr_guard_equal(e, dims[rank - 2], dims[rank - 1], "the matrices are square");
+    ig_expr_guard_equal(e, dims[rank - 2], dims[rank - 1],
+                        "the matrices must be square");
     ig_dim flat[] = { ig_dim_product(e->module, dims, rank - 2), dims[rank - 1],
                       dims[rank - 1] };
     return ig_expr_reshape(e, ig_expr_cast(e, x, IG_DT_f64), 3, flat);
@@ -253,7 +254,7 @@ ig_status ig_onnx_import_linear_attention(ig_onnx_node *node) {
     }
     IG_TRY(e->status);
     ig_expr_guard_equal(e, ig_onnx_extent(e, r.q, 3), ig_onnx_extent(e, r.k, 3),
-                        "heads of queries and keys have one size");
+                        "heads of queries and keys must have one size");
     read_gates(&r);
     IG_TRY(e->status);
     double scale = ig_onnx_attr_float(node, "scale", 0);

@@ -12,7 +12,7 @@ static bool check_targets(const ig_onnx_node *node) {
     if (x->rank < 2 || target->rank + 1 != x->rank) {
         ig_onnx_fail(
             node, IG_INVALID,
-            "inputs of rank %u and %u: the second has all axes of the first but that of the classes",
+            "inputs of rank %u and %u: the second must have all axes of the first except that of the classes",
             x->rank, target->rank);
     }
     for (uint32_t d = 0; d < target->rank && !ig_onnx_has_failed(node); d++) {

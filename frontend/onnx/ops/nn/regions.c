@@ -407,7 +407,7 @@ ig_status ig_onnx_import_nms(ig_onnx_node *node) {
     ig_onnx_guard_extents(node, 0, 0, 1, 0);
     ig_onnx_guard_extents(node, 0, 1, 1, 2);
     ig_expr_guard_equal(e, ig_onnx_extent(e, node->inputs[0], 2), ig_dim_of(4),
-                        "a box has four coordinates");
+                        "a box must have four coordinates");
     boxes.edges = read_edges(node);
     boxes.max = ig_onnx_in(node, 2) ? ig_onnx_count_input(node, 2)
                                     : ig_expr_integer(e, IG_DT_i64, 0);

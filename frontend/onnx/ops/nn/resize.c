@@ -307,7 +307,7 @@ ig_status ig_onnx_import_upsample(ig_onnx_node *node) {
         memcpy(r.form.scales, attr->floats, r.rank * sizeof *r.form.scales);
         scale_axes(&r);
     } else if (attr || node->input_count < 2) {
-        return ig_onnx_fail(node, IG_INVALID, "has not as many scales as axes");
+        return ig_onnx_fail(node, IG_INVALID, "must have as many scales as axes");
     } else {
         take_scales(&r, 1);
     }

@@ -58,9 +58,10 @@ ig_status ig_onnx_import_affine_grid(ig_onnx_node *node) {
     uint32_t axes = (uint32_t)length - 2, rank = axes + 2;
     ig_dim size[5], rows = ig_dim_of(axes);
     ig_expr_guard_equal(e, ig_onnx_extent(e, theta, 1), rows,
-                        "theta has a row for each axis of the image");
-    ig_expr_guard_equal(e, ig_onnx_extent(e, theta, 2), ig_dim_of(axes + 1),
-                        "theta has a column for each axis of the image, and one more");
+                        "theta must have a row for each axis of the image");
+    ig_expr_guard_equal(
+        e, ig_onnx_extent(e, theta, 2), ig_dim_of(axes + 1),
+        "theta must have a column for each axis of the image, and one more");
     if (!read_extents(node, 1, axes + 2, size)) {
         return e->status;
     }
@@ -195,7 +196,7 @@ ig_status ig_onnx_import_col2im(ig_onnx_node *node) {
     ig_dim each = ig_dim_product(m, w.block, w.axes);
     ig_dim number = ig_dim_product(m, w.count, w.axes);
     ig_expr_guard_equal(e, ig_onnx_extent(e, x, 2), number,
-                        "the columns are as many as windows fit");
+                        "there must be as many columns as windows fit");
     ig_dim channels = ig_dim_exact_div(m, ig_onnx_extent(e, x, 1), each);
     ig_dim planes = ig_dim_mul(m, ig_onnx_extent(e, x, 0), channels);
     ig_dim flat[] = { planes, ig_dim_mul(m, each, number) };

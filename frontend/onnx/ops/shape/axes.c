@@ -25,7 +25,7 @@ static ig_value *mark_axes(ig_onnx_node *node, uint32_t rank, uint32_t count) {
     ig_expr_bind_dims(e, ig_expr_reshape(e, sum, 1, &one), 1, "the number of axes",
                       &found);
     ig_expr_guard_equal(e, found, ig_dim_of(count),
-                        "axes must be different ones of the tensor's");
+                        "axes must be different axes of the tensor");
     return marks;
 }
 

@@ -154,8 +154,9 @@ ig_status ig_onnx_import_slice(ig_onnx_node *node) {
     ig_value *axes = ig_onnx_in(node, 3), *steps = ig_onnx_in(node, 4);
     for (uint32_t i = 2; i < node->input_count; i++) {
         if (ig_onnx_in(node, i) &&
-            !ig_onnx_list_input(node, i, ig_onnx_extent(node->e, starts, 0),
-                                "starts, ends, axes and steps must be as many")) {
+            !ig_onnx_list_input(
+                node, i, ig_onnx_extent(node->e, starts, 0),
+                "starts, ends, axes and steps must have the same length")) {
             return node->e->status;
         }
     }

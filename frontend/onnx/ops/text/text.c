@@ -51,7 +51,7 @@ ig_value *ig_onnx_text_list_of(ig_onnx_node *node, const char *name) {
 ig_value *ig_onnx_text_source(ig_onnx_node *node, const ig_value *texts) {
     const ig_op *maker = texts ? ig_def(texts, IG_OP_text_of) : NULL;
     return maker ? maker->operands[0].value
-                 : ig_expr_fail(node->e, IG_INVALID, "has texts that are no constant");
+                 : ig_expr_fail(node->e, IG_INVALID, "has texts that are not constant");
 }
 
 /* ---- pairs ---- */

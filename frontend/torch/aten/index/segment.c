@@ -31,7 +31,7 @@ static const kind *find_kind(ig_ts_call *call, uint32_t index) {
         }
     }
     ig_expr_fail(call->e, IG_INVALID,
-                 "reduce is '%.*s': it may be sum, mean, prod, max or min",
+                 "reduce is '%.*s', expected sum, mean, prod, max or min",
                  IG_STR_ARG(name));
     return NULL;
 }
@@ -44,7 +44,7 @@ static ig_value *read_lengths(ig_ts_call *call, uint32_t lengths, uint32_t offse
     }
     given = ig_aten_cast(call, ig_aten_optional(call, offsets), IG_DT_i64);
     if (!given || given->type->rank == 0) {
-        ig_expr_fail(call->e, IG_INVALID, "lengths or offsets is wanted");
+        ig_expr_fail(call->e, IG_INVALID, "expected lengths or offsets");
         return NULL;
     }
     uint32_t last = given->type->rank - 1;
@@ -76,7 +76,7 @@ static void check_lengths(ig_ts_call *call, ig_value *lengths, ig_dim extent) {
     (void)ig_build_bind(e, ig_expr_reshape(e, wrong, 1, &one),
                         (ig_bind_attrs){ .symbols = { &count, 1 } });
     ig_expr_guard_equal(e, count, ig_dim_of(0),
-                        "lengths are at least 0 and add up to the axis' extent");
+                        "lengths must be at least 0 and add up to the axis' extent");
 }
 
 /* Means of the segments from their sums; of none: `none`. */
@@ -116,9 +116,9 @@ ig_status ig_ts_op_segment_reduce(ig_ts_call *call) {
             ig_dtypes[dtype].name, data->type->rank, lengths->type->rank);
     }
     for (uint32_t i = 0; i < axis; i++) {
-        ig_expr_guard_equal(e, ig_expr_extent(e, data, i),
-                            ig_expr_extent(e, lengths, i),
-                            "data and lengths have the same extents before the axis");
+        ig_expr_guard_equal(
+            e, ig_expr_extent(e, data, i), ig_expr_extent(e, lengths, i),
+            "data and lengths must have the same extents before the axis");
     }
     check_lengths(call, lengths, ig_expr_extent(e, data, axis));
 

@@ -73,7 +73,7 @@ static ig_value *read_squares(ig_ts_call *call, uint32_t index, batch *out) {
         return NULL;
     }
     const ig_dim *own = x->type->dims + x->type->rank - 2;
-    ig_expr_guard_equal(call->e, own[0], own[1], "the matrices are square");
+    ig_expr_guard_equal(call->e, own[0], own[1], "the matrices must be square");
     join_batch(call, x, out);
     return flatten_batch(call, x, out);
 }
@@ -140,7 +140,7 @@ static bool is_vector(ig_ts_call *call, const ig_value *a, const ig_value *b) {
     for (uint32_t i = 0; is_same && i < b->type->rank; i++) {
         ig_expr_guard_equal(call->e, ig_expr_extent(call->e, a, i),
                             ig_expr_extent(call->e, b, i),
-                            "the right side has a vector for each matrix");
+                            "the right side must have a vector for each matrix");
     }
     return b->type->rank == 1 || is_same;
 }
@@ -174,7 +174,7 @@ ig_status ig_ts_op_linalg_solve(ig_ts_call *call) {
     ig_expr_guard_equal(e, ig_expr_extent(e, a, 1), ig_expr_extent(e, a, 2),
                         "A is square");
     ig_expr_guard_equal(e, ig_expr_extent(e, a, 2), ig_expr_extent(e, right, 1),
-                        "A and B have as many rows");
+                        "A and B must have equal numbers of rows");
     ig_value *x = ig_compose_solve(e, a, right);
     x = !is_left && !has_vector && x ? ig_expr_swap(e, x, 1, 2) : x;
     x = has_vector && x ? ig_expr_squeeze(e, x, 2) : x;
@@ -328,7 +328,7 @@ ig_status ig_ts_op_cholesky_solve(ig_ts_call *call) {
     IG_TRY(call->e->status);
     ig_expr_guard_equal(call->e, ig_expr_extent(call->e, root, 1),
                         ig_expr_extent(call->e, right, 1),
-                        "the root and the right side have as many rows");
+                        "the root and the right side must have equal numbers of rows");
     right = solve_rooted(call->e, root, right, ig_aten_bool(call, 2));
     return ig_aten_give(call, restore_batch(call, right, &b));
 }
@@ -365,7 +365,7 @@ static ig_status give_triangular(ig_ts_call *call, const triangle_call *t) {
     ig_expr_guard_equal(e, ig_expr_extent(e, a, 1), ig_expr_extent(e, a, 2),
                         "A is square");
     ig_expr_guard_equal(e, ig_expr_extent(e, a, 2), ig_expr_extent(e, x, 1),
-                        "A and B have as many rows");
+                        "A and B must have equal numbers of rows");
     ig_triangle form = { turns != t->is_upper, t->is_unit };
     x = ig_compose_solve_triangular(e, a, x, form);
     x = t->is_right && x ? ig_expr_swap(e, x, 1, 2) : x;

@@ -237,7 +237,7 @@ static bool read_windows(ig_ts_call *call, ig_dtype dtype, windows *out) {
     ig_dim width = ig_dim_of(out->width);
     if (window) {
         ig_expr_guard_equal(e, ig_expr_extent(e, window, 0), width,
-                            "the window has win_length elements");
+                            "the window must have win_length elements");
         window = ig_aten_cast(call, window, dtype);
     } else if (out->width < out->size) {
         window = ig_expr_fill(e, dtype, 1, &width, 1);
@@ -294,7 +294,8 @@ ig_status ig_ts_op_stft(ig_ts_call *call) {
     IG_TRY(e->status);
     uint32_t rank = x.re->type->rank;
     ig_dim length = ig_expr_extent(e, x.re, rank - 1), size = ig_dim_of(w.size);
-    ig_expr_guard_less_equal(e, size, length, "the signal is as long as one window");
+    ig_expr_guard_less_equal(e, size, length,
+                             "the signal must be as long as one window or longer");
     ig_dim count = ig_dim_sub(e->module, length, size);
     count = ig_dim_floor_div(e->module, count, ig_dim_of(w.hop));
     count = ig_dim_add(e->module, count, ig_dim_of(1));

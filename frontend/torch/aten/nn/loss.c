@@ -245,7 +245,7 @@ ig_status ig_ts_op_cosine_embedding_loss(ig_ts_call *call) {
     uint32_t axis = y->type->rank;
     if (p.x->type->rank <= axis || p.y->type->rank <= axis) {
         return ig_ts_fail(call, IG_INVALID,
-                          "the inputs have no axis beside those of the target");
+                          "the inputs must have an axis more than the target");
     }
     ig_value *a = ig_expr_with(e, IG_OP_add, dot_along(e, p.x, p.x, axis), epsilon);
     ig_value *b = ig_expr_with(e, IG_OP_add, dot_along(e, p.y, p.y, axis), epsilon);
@@ -300,7 +300,7 @@ ig_status ig_ts_op_multi_margin_loss(ig_ts_call *call) {
     ig_dim one = ig_dim_of(1), classes = ig_expr_extent(e, x, is_one ? 0 : 1);
     ig_dim rows = is_one ? one : ig_expr_extent(e, x, 0);
     ig_expr_guard_equal(e, ig_expr_extent(e, target, 0), rows,
-                        "a class a row of scores");
+                        "there must be one class for each row of scores");
     x = ig_expr_reshape(e, x, 2, (ig_dim[]){ rows, classes });
     ig_value *own = ig_expr_reshape(e, target, 2, (ig_dim[]){ rows, one });
     IG_TRY(e->status);

@@ -56,7 +56,7 @@ static bool read_config(ig_ts_call *call, const ig_ts_value *value, packed *out)
         }
         if (!are_known) {
             ig_expr_fail(call->e, IG_INVALID,
-                         "a convolution's parameters are no numbers");
+                         "a convolution's parameters are not numbers");
         }
         return are_known;
     }

@@ -210,7 +210,7 @@ ig_status ig_ts_op_storage_offset(ig_ts_call *call) {
     }
     return is_whole ? ig_ts_give_int(call, 0, 0)
                     : ig_ts_fail(call, IG_UNSUPPORTED,
-                                 "the place of a view in its memory is not known");
+                                 "the offset of a view in its memory is not known");
 }
 
 /* ---- one element ---- */

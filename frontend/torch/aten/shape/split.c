@@ -53,7 +53,7 @@ static bool open_fixed(ig_ts_call *call, uint32_t axis, parts *out) {
     }
     if (axis >= out->v.rank) {
         ig_expr_fail(call->e, IG_INVALID,
-                     "splits axis %u, which a tensor of rank %u has not", axis,
+                     "splits axis %u, which a tensor of rank %u does not have", axis,
                      out->v.rank);
         return false;
     }
@@ -111,10 +111,10 @@ static ig_status give_parts_of(ig_ts_call *call, parts *p, ig_dim size, int64_t 
     bounds[count] = p->extent;
     if (count) {
         ig_expr_guard_less_equal(e, ig_dim_add(m, bounds[count - 1], ig_dim_of(1)),
-                                 p->extent, "the extent makes fewer parts");
+                                 p->extent, "the extent must not make fewer parts");
     }
     ig_expr_guard_less_equal(e, p->extent, ig_dim_mul(m, ig_dim_const(m, count), size),
-                             "the extent makes more parts");
+                             "the extent must not make more parts");
     IG_TRY(e->status);
     return give_between(call, p, bounds);
 }
@@ -317,7 +317,7 @@ ig_status ig_ts_op_unbind(ig_ts_call *call) {
             return give_stacked(call, &p);
         }
         ig_expr_guard_equal(call->e, p.extent, ig_dim_of(count),
-                            "the extent is not the number of names");
+                            "the extent must be the number of names");
         IG_TRY(call->e->status);
     }
     if (!set_count(call, &p, count)) {

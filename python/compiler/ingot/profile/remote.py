@@ -271,7 +271,7 @@ class RemoteConnection(Connection):
 
     def _value(self, tensor):
         if tensor.dtype not in TYPES:
-            raise ValueError(f"{tensor.dtype} is no type of the protocol")
+            raise ValueError(f"{tensor.dtype} is not a type of the protocol")
         own = tensor.detach().cpu().contiguous()
         data = own.reshape(-1).view(torch.uint8).numpy().tobytes() if own.numel() else b""
         return self.messages.Value(tensor=self.messages.Tensor(

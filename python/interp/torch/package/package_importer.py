@@ -128,7 +128,7 @@ class PackageImporter:
         self._archive = _Archive(_open(file_or_buffer))
         names = self._archive.names
         if "byteorder" in names and self._archive.read("byteorder") != b"little":
-            raise NotImplementedError("a package whose numbers lie big end first")
+            raise NotImplementedError("a package of big-endian numbers")
         text = (self._archive.read(".data/extern_modules").decode()
                 if ".data/extern_modules" in names else "")
         self._extern = set(text.split())

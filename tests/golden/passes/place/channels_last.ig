@@ -1,5 +1,5 @@
 # ---- channels_last ----
-# channels_last: convolutions with constant weights, and what is between them, take channels last.
+# channels_last: convolutions with constant weights, and the ops between them, take channels last.
 # run: channels_last,canonicalise,dce
 # values: x plain
 # target: cpu:v3

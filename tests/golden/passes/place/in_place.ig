@@ -279,7 +279,7 @@ module @m {
       %2 = neg %1 : f32[B]
       yield %2
     }
-    guard eq(A, B) "dim 0 of 'next' is that of the input in whose memory it stands"
+    guard eq(A, B) "dim 0 of 'next' is that of the input whose memory it shares"
     commit
     %3 = view %a {offset = 0, strides = [1]} : &f32[B]
     compute %0, %3 {family = "copy", outs = 1} (%4: f32[B]) {
