@@ -98,6 +98,27 @@ def no_torch_row_stands_twice(files):
             first[match.group(1)] = f"{path}:{line}"
 
 
+LAYOUTS = {"ROWS", "KEEP", "SELF"}
+TEXT = r'"((?:[^"\\]|\\.)*)"'
+NEED = re.compile(r"(\w+) [ib]?\d(?:-\d?)?")
+
+
+def torch_columns_are_spelt(files):
+    """A clause of NEEDS names an argument of the row's schema; other columns are layouts."""
+    for path, line, row in list_rows(files, "frontend/torch/", "OP"):
+        schema, columns = re.split(r'(?<=[^\\]"),\s*(?=\w)', row, maxsplit=1)
+        arguments = "".join(re.findall(TEXT, schema)).partition(" -> ")[0]
+        names = set(re.findall(r"(\w+)(?:=[^,]*)?(?=,|\)$)", arguments))
+        clauses = "".join(re.findall(TEXT, columns))
+        for clause in clauses.split("; ") if clauses else []:
+            need = NEED.fullmatch(clause)
+            if not need or need.group(1) not in names:
+                find(path, line, f"'{clause}' of NEEDS: expected an argument of the row and ranks")
+        for word in re.findall(r"\b[A-Z]{2,}\b", re.sub(TEXT, "", columns)):
+            if word not in LAYOUTS and word != "NEEDS":
+                find(path, line, f"{word} is not a layout: {', '.join(sorted(LAYOUTS))}")
+
+
 @functools.lru_cache(maxsize=None)
 def list_tested_rows(files):
     """Nodes that tests make or write as text, calls in tests' sources, cases of the suites: ONNX's are

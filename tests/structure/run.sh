@@ -220,6 +220,12 @@ adds python_is_small "more has 1001 lines" python/more.py \
     "def more():\n$(printf '    pass\\n%.0s' {1..1000})"
 adds unit_tests_test "a unit test without a TEST" tests/unit/ir/test_nothing.c \
     '/* Nothing.\n * SPDX-License-Identifier: Apache-2.0 */\n'
+sed -i 's/NEEDS("self 1; tensor 1")/NEEDS("self 1; tensr 1")/' "$copy/frontend/torch/aten/nn/nn.def"
+finds torch_columns_are_spelt "'tensr 1' of NEEDS"
+restore frontend/torch/aten/nn/nn.def
+sed -i 's/linear, 0,$/linear, 0, ROW,/' "$copy/frontend/torch/aten/nn/nn.def"
+finds torch_columns_are_spelt "ROW is not a layout"
+restore frontend/torch/aten/nn/nn.def
 sed -i 's/^struct ig_op {/&\n    int fuse_scratch;/' "$copy/ir/graph.h"
 finds nodes_carry_no_luggage "ig_op has a field fuse_scratch"
 restore ir/graph.h
