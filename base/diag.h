@@ -1,4 +1,4 @@
-/* Diagnostics: what happened, where, and what to do about it.
+/* Diagnostics: the fact, its place, and how to mend it.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A fact is reported once, where it is known; callers only pass the status on.  A sink

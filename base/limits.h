@@ -1,4 +1,4 @@
-/* Bounds on what a model file may ask of us.  All can be raised by option.
+/* Bounds on the resources that a model file may use. All can be raised by option.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_BASE_LIMITS_H
 #define IG_BASE_LIMITS_H

@@ -1,4 +1,4 @@
-/* Passwords and tokens that stand in URLs, kept out of messages.
+/* Passwords and tokens in URLs, kept out of messages.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/secret.h"
 

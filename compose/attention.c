@@ -1,4 +1,4 @@
-/* Attention: the row, what it computes on its way, and heads.
+/* Attention: the row, its intermediate values, and heads.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "compose/attention.h"
 

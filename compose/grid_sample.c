@@ -4,8 +4,8 @@
  * The rules are those of ir/fold/resize.c, in f64: a point takes 1 (nearest), 2
  * (linear) or 4 (cubic) elements along each spatial axis, and their combinations in
  * all.  Elements outside, or at NaN, add nothing.  Sums are bags over rows of channels
- * (compose/rows/pixels.h), unless the rows cost more than what is taken: then elements
- * are gathered channel by channel.
+ * (compose/rows/pixels.h), unless the rows cost more than the sampled elements: then
+ * elements are gathered channel by channel.
  */
 #include "compose/decompose.h"
 #include "compose/resize.h"

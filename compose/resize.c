@@ -413,7 +413,7 @@ static ig_resize_elements know_elements(ig_expr *e, const axis_plan *plan) {
     return known;
 }
 
-/* How often each element occurs in the result, in order; 0: not alike. */
+/* How often each element occurs in the result, in order; 0: not all equally often. */
 static int64_t count_repeats(ig_expr *e, const axis_plan *plan) {
     const ig_resize_axis *axis = &plan->axis;
     if (plan->is_open || plan->taps != 1 || axis->out % axis->in != 0) {

@@ -1,4 +1,4 @@
-/* resize rows, and what they are made of.
+/* resize rows, and their parts.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_COMPOSE_RESIZE_H
 #define IG_COMPOSE_RESIZE_H

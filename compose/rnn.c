@@ -30,11 +30,11 @@ static ig_value *bias_or_zeros(ig_expr *e, ig_value *bias, const ig_value *weigh
                    : bias;
 }
 
-/* A first state of the extents that all later ones have.  What the caller gives may
- * have names of its own for them. */
+/* A first state of the extents that all later ones have.  The caller's value may have
+ * other names for them. */
 static ig_value *fit_state(ig_expr *e, ig_value *state, ig_dim batch, ig_dim width) {
     if (e->status != IG_OK || !state || state->type->rank != 2) {
-        return state; /* the row's check says what is wrong */
+        return state; /* the row's check reports the fault */
     }
     ig_expr_guard_equal(e, state->type->dims[0], batch,
                         "a layer's first state must have the batch of its input");

@@ -1,4 +1,4 @@
-/* What the formulas of windows share.
+/* Declarations shared by the formulas of windows.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_COMPOSE_WINDOW_H
 #define IG_COMPOSE_WINDOW_H

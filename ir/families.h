@@ -1,4 +1,4 @@
-/* Families of kernels: the table behind the `lower` column of ops.def.
+/* Families of kernels: the table of the `lower` column of ops.def.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_IR_FAMILIES_H
 #define IG_IR_FAMILIES_H

@@ -1,4 +1,4 @@
-/* What the formats of images share.  SPDX-License-Identifier: Apache-2.0 */
+/* Declarations shared by the formats of images.  SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_MEDIA_IMAGE_CODEC_H
 #define IG_MEDIA_IMAGE_CODEC_H
 

@@ -1,4 +1,4 @@
-/* The entry of an artifact about tables that lie in stores, byte for byte.
+/* The entry of an artifact about its tables in stores, byte for byte.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_RUNTIME_STORED_FORMAT_H
 #define IG_RUNTIME_STORED_FORMAT_H

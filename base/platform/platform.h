@@ -1,4 +1,4 @@
-/* The operating system, behind functions that name what we need of it.
+/* The operating system, wrapped in functions that name each need.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_BASE_PLATFORM_PLATFORM_H
 #define IG_BASE_PLATFORM_PLATFORM_H

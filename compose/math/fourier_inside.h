@@ -1,4 +1,4 @@
-/* What the files of Fourier transforms share.
+/* Declarations shared by the files of Fourier transforms.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_COMPOSE_MATH_FOURIER_INSIDE_H
 #define IG_COMPOSE_MATH_FOURIER_INSIDE_H

@@ -156,7 +156,8 @@ static ig_str make_x86_function(ig_arena *arena, uint32_t code_size) {
     return (ig_str){ function, SIZE };
 }
 
-/* bti c; adr x0, here; x1 = how far before here it begins; sub x0, x0, x1; ret. */
+/* bti c; adr x0, here; x1 = the distance from the program's begin to here; sub x0, x0,
+ * x1; ret. */
 static ig_str make_arm64_function(ig_arena *arena, uint32_t code_size) {
     enum { HERE = 4 };
     uint32_t distance = code_size + HERE;

@@ -123,7 +123,8 @@ static void set_range(plan *p, const ig_op *launch, uint32_t operand,
     }
 }
 
-/* Bytes from one row to the next, for an operand that a body of rows sees by rows. */
+/* Bytes from one row to the next, for an operand of which a body of rows gets a block
+ * of rows. */
 static uint32_t row_stride(plan *p, const ig_part *part) {
     const ig_value *root = part->root;
     bool is_own = root->def && root->def->block->parent &&

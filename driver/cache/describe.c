@@ -1,4 +1,4 @@
-/* The public functions about the cache: what is in it, and emptying it.
+/* The public functions that describe the cache and empty it.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver/cache/cache.h"
 #include "driver/cache/cache_folder.h"

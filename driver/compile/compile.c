@@ -53,7 +53,7 @@ static ig_status find_gpu(const compile_call *call, const ig_target **out) {
     return IG_OK;
 }
 
-/* What isolation cannot do is refused: nobody shall believe to be isolated. */
+/* Refuses work that cannot be isolated, so that no user takes it for isolated. */
 static ig_status check_isolation(const compile_call *call) {
     const ig_compile_options *options = &call->build.options;
     ig_diag *diag = &call->context->diag;

@@ -89,7 +89,7 @@ static ig_status print_states(void *arguments) {
 
 /* ---- their answers ---- */
 
-/* A state that cannot be run at all has lost the answer too. */
+/* A module that cannot be run at all counts as a wrong answer too. */
 static int judge_state(const bisection *b, const pass_state *state) {
     const ig_argument *outputs;
     size_t count;

@@ -1,4 +1,4 @@
-/* What is known of a model's values before it is made smaller: one run's.
+/* The known values of a model before it is reduced: those of one run.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver/defect/reduction.h"
 #include "driver/values/argument.h"

@@ -1,4 +1,4 @@
-/* The public functions that print modules and what becomes of them.
+/* The public functions that print modules at each stage of compilation.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver/dump/dump.h"
 #include "driver/dump/page.h"

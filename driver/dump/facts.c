@@ -1,4 +1,4 @@
-/* What a module holds, and what of it would not compile, as JSON.
+/* A module's contents, and the parts that would not compile, as JSON.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver/compile/compile.h"
 #include "ir/text/text.h"

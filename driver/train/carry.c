@@ -44,8 +44,8 @@ void ig_train_carry_states(ig_graph *graph, uint32_t first, ig_train_carried *ou
 
 enum { FORMULA_DEPTH = 8 };
 
-/* Does the value come from `from` by arithmetic with constants alone, as a variance
- * that is made unbiased? */
+/* Does the value come from `from` by arithmetic with constants only, as an unbiased
+ * variance does? */
 static bool comes_from(const ig_value *value, const ig_value *from, int depth) {
     const ig_op *op = value->def;
     if (value == from) {

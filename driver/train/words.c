@@ -115,7 +115,7 @@ static bool read_decay(const char *text, size_t size, ig_decay *out) {
     return false;
 }
 
-/* One KEY=VALUE of `size` letters. */
+/* Reads one KEY=VALUE of `size` bytes. */
 static ig_status read_setting(const words *w, const char *text, size_t size) {
     const char *equal = memchr(text, '=', size);
     size_t key = equal ? (size_t)(equal - text) : size;

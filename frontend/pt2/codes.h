@@ -1,4 +1,4 @@
-/* Numbers and names of the schema of torch.export, and what they are in TorchScript.
+/* Numbers and names of the schema of torch.export, and their names in TorchScript.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_FRONTEND_PT2_CODES_H
 #define IG_FRONTEND_PT2_CODES_H

@@ -41,7 +41,7 @@ struct ig_compile_options {
      * them (docs/debugging.md).  INGOT_DEBUG=gdb in the environment asks for it too. */
     int debug;
     size_t device_memory; /* of a program that is opened here: ig_program_options */
-    int tf32; /* products of f32 on GPUs: factors have 10 bits behind the point (tf32),
+    int tf32; /* products of f32 on GPUs: factors have 10 bits after the point (tf32),
                * where the GPU has instructions for it; sums are f32 */
 };
 

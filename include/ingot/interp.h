@@ -75,7 +75,7 @@ typedef struct ig_interp_options {
     uint64_t instructions, memory;
     /* Of "process": each child reads files, computes and no more: no sockets, programs,
      * signals to others, or changes of files, and it sees none of the environment.
-     * `memory` then bounds what it writes (0: no bound). */
+     * `memory` then bounds the memory that it writes (0: no bound). */
     int is_confined;
 } ig_interp_options;
 

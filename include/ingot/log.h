@@ -1,4 +1,4 @@
-/* One hook for what compiler, trainer, runtime and server have to say.
+/* One hook for the messages of compiler, trainer, runtime and server.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     static const ig_log log = { ig_log_json, NULL };
@@ -8,11 +8,11 @@
  *     {"time": "2026-01-02T03:04:05.678Z", "level": "error", "component": "runtime",
  *      "code": "IO", "words": "model.ingot: No such file or directory"}
  *
- * A hook is an option of what it listens to: of a context, a program that is opened, a
- * session, a trainer.  It is told each error once, where the fact is known, and of a
+ * A hook is an option of the object it listens to: a context, a program that is opened,
+ * a session, a trainer.  It is told each error once, where the fact is known, and of a
  * context warnings and notes too; the status and words that the call returns stay as
- * they are.  Ownership: the ig_log outlives what it was given to; a record and its
- * texts are the hook's for the call only.  Threads: the hook is called on whichever
+ * they are.  Ownership: the ig_log outlives the objects it was given to; a record and
+ * its texts are the hook's for the call only.  Threads: the hook is called on whichever
  * thread found the fact, several at once where sessions are used at once.
  */
 #ifndef INGOT_LOG_H
@@ -54,7 +54,7 @@ typedef struct ig_log {
 
 /* Sinks, in libingot: one line a record, written at once.  `descriptor` points to an
  * int, a file that is open for writing; NULL: stderr.  Text from models steers no
- * terminal, and is UTF-8 whatever it was. */
+ * terminal, and is always UTF-8. */
 IG_API void ig_log_text(void *descriptor, const ig_log_record *record);
 IG_API void ig_log_json(void *descriptor, const ig_log_record *record);
 

@@ -87,7 +87,7 @@ IG_API void ig_lookahead_close(ig_lookahead *ahead);
 IG_API size_t ig_lookahead_input_count(const ig_lookahead *ahead);
 IG_API const ig_program *ig_lookahead_program(const ig_lookahead *ahead);
 
-/* What an id of a look-up means that is no row: it stays -1 (skipped), is left out
+/* The meaning of an id that is not a row: it stays -1 (skipped), is left out
  * (padding), or is out of range. */
 enum {
     IG_ROW_SKIPPED = -1,

@@ -121,7 +121,7 @@ IG_API IG_MUST_USE ig_status ig_module_print(ig_module *module, ig_format format
  * in memory or another folder to PATH.weights beside it; each file appears when it is
  * whole. */
 IG_API IG_MUST_USE ig_status ig_module_write(ig_module *module, const char *path);
-/* The call: "forward(x: f32[B, 3]) -> (f32[B],)"; the module's. */
+/* The call, as "forward(x: f32[B, 3]) -> (f32[B],)"; the module owns the text. */
 IG_API const char *ig_module_signature(ig_module *module);
 /* Its tree (tree.h): node 0 is the call.  Texts are the module's. */
 IG_API size_t ig_module_node_count(ig_module *module);

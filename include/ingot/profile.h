@@ -1,4 +1,4 @@
-/* What the steps of a program cost; ingot/runtime.h includes this.
+/* The time of a program's steps; ingot/runtime.h includes this.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef INGOT_PROFILE_H
 #define INGOT_PROFILE_H

@@ -91,8 +91,8 @@ typedef struct ig_session_options {
     size_t late_limit;
     ig_ranks *ranks; /* of a program that is one rank's (shard.h): ig_group_ranks, alive
                       * as long as the session; else NULL */
-    void *stream; /* of a program that a GPU runs: the CUstream into which runs are put,
-                   * behind what is in it; of the primary context, alive as long as the
+    void *stream;    /* of a program that a GPU runs: the CUstream into which runs are
+                   * put, after its earlier work; of the primary context, alive as long as the
                    * session; NULL: one of the session's own.  A run ends when the
                    * stream is empty. */
     const ig_log *log; /* is told why creating it and its runs fail, or NULL */
@@ -150,8 +150,8 @@ typedef struct ig_session_facts {
     int threads;         /* that share its work */
     int64_t arena_bytes; /* of memory for values between steps */
     int64_t arena_min;   /* most bytes that live at once: no plan has less */
-    void *stream; /* of the GPU that runs are put into, a CUstream: what has to be done
-                   * before a run goes there, or has an event there; NULL: none */
+    void *stream; /* of the GPU that runs are put into, a CUstream: work that must
+                   * precede a run goes there, or has an event there; NULL: none */
 } ig_session_facts;
 
 IG_API void ig_session_get_facts(const ig_session *session, ig_session_facts *facts);

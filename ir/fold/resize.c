@@ -291,7 +291,7 @@ static void sample_plane(const sampling *s, const axis_taps *axes, int64_t plane
     }
 }
 
-/* The results at place `place` of all images' grids: one a channel. */
+/* The results at position `place` of each image's grid: one per channel. */
 static void sample_grid(const sampling *s, int64_t position) {
     axis_taps axes[SPACE];
     int64_t plane = 1, channels = s->x->dims[1],

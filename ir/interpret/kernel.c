@@ -304,8 +304,8 @@ static ig_status run_step(ig_kernel_thread *thread) {
 }
 
 /* All threads up to their next barrier, exchange or end; false in *out_more when all
- * have ended.  An exchange orders no memory, so what comes behind it is of one epoch
- * with what came before. */
+ * have ended.  An exchange orders no memory, so accesses after it are of the same
+ * epoch as those before it. */
 static ig_status run_epoch(ig_kernel_run *run, bool *out_more) {
     const ig_kernel_thread *first = &run->threads[0];
     run->epoch += !first->barrier || first->barrier->code == IG_OP_barrier;

@@ -1,4 +1,4 @@
-/* What the threads of a warp give each other: values, and fragments of products.
+/* Exchanges between the threads of a warp: values, and fragments of products.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Fragments are those of PTX ISA, "Matrix Fragments for mma.m16n8k8" and "m16n8k16".
@@ -31,7 +31,7 @@ ig_status ig_kernel_run_exchange(ig_kernel_thread *thread, const ig_op *op) {
     return IG_OK;
 }
 
-/* tf32 has 10 bits behind the point. */
+/* tf32 has 10 bits after the point. */
 static float take_factor(const ig_tensor *lanes, int64_t lane) {
     float x = (float)ig_tensor_get_f64(lanes, lane);
     uint32_t bits;

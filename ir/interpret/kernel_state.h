@@ -89,7 +89,7 @@ ig_status ig_kernel_error(const ig_kernel_thread *thread, const ig_op *op,
 
 /* ---- kernel_exchange.c ---- */
 
-/* What all threads give and get at an exchange within warps. */
+/* The values that all threads give and get at an exchange within warps. */
 ig_status ig_kernel_exchange(ig_kernel_run *run, const ig_op *op);
 
 /* ---- kernel_memory.c ---- */

@@ -35,7 +35,7 @@ ig_status ig_check_axis(const ig_op *op, int64_t axis, uint32_t rank,
 ig_status ig_check_extent(const ig_op *op, uint32_t operand, uint32_t axis,
                           ig_dim expected, const char *what, ig_dim *out_dim);
 
-/* What a hook takes for granted of two extents and cannot prove. */
+/* An equality of two extents that a hook assumes and cannot prove. */
 typedef struct ig_claim {
     ig_dim left, right;
     enum {

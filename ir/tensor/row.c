@@ -1,4 +1,4 @@
-/* Rows of embedding tables: where codes, scale and bias of a row lie.
+/* Rows of embedding tables: the offsets of a row's codes, scale and bias.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "ir/tensor/row.h"
 

@@ -1,4 +1,4 @@
-/* A concrete tensor: what the interpreter computes with.
+/* A concrete tensor: the interpreter's values.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_IR_TENSOR_TENSOR_H
 #define IG_IR_TENSOR_TENSOR_H

@@ -1,4 +1,4 @@
-/* Making a bag op of one feature from what was recognised.
+/* Makes a bag op of one feature from a recognised pattern.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_PASSES_BAGS_BAG_MAKE_H
 #define IG_PASSES_BAGS_BAG_MAKE_H

@@ -1,4 +1,4 @@
-/* add_guards: what ops take for granted of extents becomes guards.
+/* add_guards: assumptions of ops about extents become guards.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     %0 = add %x, %y : f32[bcast(B, C)]           %x: f32[B], %y: f32[C]
@@ -9,12 +9,12 @@
  * An infer hook takes extents for equal that are not provably different: whoever made
  * the op emitted a guard.  Importers do; text that somebody wrote may lack it, and
  * compiled code would read past the shorter operand.  So graphs that were read from
- * text get theirs here, once, and others are left alone.  A guard stands in front of
- * the op that needs it, in its block, so a branch that is not taken is not judged; one
+ * text get theirs here, once, and others are left alone.  A guard is put before the
+ * op that needs it, in its block, so a branch that is not taken is not judged; one
  * that was made before is not made again.
  *
  * Results that text gives extents of the inputs (an `if` that yields f32[B] for
- * f32[C]) are held to what their bodies yield in the same way.
+ * f32[C]) are held to the yields of their bodies in the same way.
  *
  * Keeps: everything else.
  */
@@ -185,7 +185,7 @@ static void claim_operands(adder *a, ig_op *op) {
     }
 }
 
-/* A body yields results of its op, or what the next trip takes. */
+/* A body yields results of its op, or the values of the next trip. */
 static void claim_yields(adder *a, const ig_op *yield) {
     const ig_op *op = yield->block->parent;
     uint32_t first = yield->operand_count - op->result_count; /* a loop's condition */

@@ -1,4 +1,4 @@
-/* Where ops may stand with regard to who needs them.
+/* Where ops may be placed, given their users.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_PASSES_ENGINE_USERS_H
 #define IG_PASSES_ENGINE_USERS_H

@@ -129,7 +129,7 @@ static ig_value *close_offsets(const ig_bag_list *f) {
     return ig_expr_concat(e, 0, (ig_value *[]){ offsets, end }, 2);
 }
 
-/* The end of the last bag; for `rest` that of the ids, where its offset is not its
+/* The end of the last bag; for `rest` the end of the ids, where its offset is not its
  * begin. */
 static ig_value *last_end(const ig_bag_list *f, ig_value *offsets) {
     ig_expr *e = f->e;

@@ -198,7 +198,8 @@ static void scatter_none(ig_grad *g) {
     }
 }
 
-/* The extreme's gradient goes to all that are equal to it, in equal shares. */
+/* The gradient of a maximum or minimum is divided equally among the elements equal to
+ * it. */
 static void scatter_extreme(ig_grad *g) {
     ig_expr *e = g->e;
     ig_value *x = ig_grad_x(g, 0), *updates = ig_grad_x(g, 2), *y = ig_grad_y(g);

@@ -13,7 +13,7 @@ typedef struct ig_kernel_share {
     ig_map kernels;  /* hash -> the kernels that have it, newest first */
 } ig_kernel_share;
 
-/* Knows the kernels that the module has already. */
+/* Starts with the kernels that the module already has. */
 void ig_kernel_share_init(ig_kernel_share *share, const ig_module *module,
                           ig_arena *arena);
 

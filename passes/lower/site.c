@@ -106,7 +106,7 @@ const ig_value *ig_lower_operand_value(const ig_lower *lower,
                                        const ig_lower_operand *operand) {
     bool is_out = operand >= lower->outs && operand < lower->outs + lower->out_count;
     size_t index = is_out ? lower->in_count + (size_t)(operand - lower->outs)
-                           : (size_t)(operand - lower->ins);
+                          : (size_t)(operand - lower->ins);
     return lower->compute->operands[index].value;
 }
 
@@ -114,7 +114,7 @@ static bool is_multiple(ig_dim dim, uint32_t of) {
     return ig_dim_is_static(dim) && ig_dim_value(dim) % of == 0;
 }
 
-/* Memory whose place is known: what a body is given may be anywhere. */
+/* Memory whose place is known: the operands of a body may be anywhere. */
 static bool is_located(const ig_value *root) {
     return root->def ? root->def->code == IG_OP_alloc || root->def->code == IG_OP_weight
                      : !root->block->parent;

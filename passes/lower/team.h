@@ -7,8 +7,8 @@
  * Each thread combines every T-th element in order, then halves of a warp are combined
  * with halves by exchanges, and warps in order through shared memory: one fixed order
  * for a line, whatever the batch.  A block has
- * one team, and all of it meets each barrier, so that what is around a team's work may
- * depend on the tile alone.
+ * one team, and all of it meets each barrier, so that branches around a team's work
+ * may depend on the tile only.
  *
  * Without a team (`size` 0: on CPUs, and where lines are short) a line is one worker's,
  * and these functions do nothing.
@@ -41,7 +41,7 @@ ig_team ig_team_open(ig_lower *lower, ig_dtype wide, ig_dim length);
 ig_value *ig_team_combine(const ig_team *team, ig_builder *b, ig_reduce how,
                           ig_value *x);
 
-/* One thread stores what all of them have. */
+/* One thread stores the value that all of them have. */
 void ig_team_store(const ig_team *team, ig_builder *b, ig_value *x, ig_value *buffer,
                    ig_value *at);
 

@@ -63,8 +63,8 @@ bool ig_buffers_is_bound(ig_buffers *s, ig_dim dim);
 
 /* Results that may be written straight to their argument get it as their place. */
 void ig_bufferise_offer_in_place(ig_buffers *s, const ig_op *ret);
-/* The operand that the scatter of a region changes, or NULL where it is none, or reads
- * that for something else too. */
+/* The operand that a region's scatter changes; NULL where the region is no scatter,
+ * or reads that operand elsewhere too. */
 ig_value *ig_bufferise_scattered(const ig_op *fused);
 /* Of a region of a scatter whose places are known: x is not copied where it is in the
  * result's place; in an argument's nothing is reported, so indices are checked before.

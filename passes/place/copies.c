@@ -1,4 +1,4 @@
-/* copies: what is copied is written twice by the launch that computes it.
+/* copies: a launch writes a copied value to both places itself.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     compute %x, @w, %3 {family = "gemm", outs = 1} (…) { …  yield %9 }
@@ -9,9 +9,9 @@
  * A value has one place (bufferise), so the second of two concats has it copied.  On a
  * device with threads that copy is a launch and a trip through memory.
  *
- * The two stand in one block with nothing but computes, buffers and views between them;
+ * The two are in one block with nothing but computes, buffers and views between them;
  * no compute from the first one on has a part of the copy's destination, and none after
- * it writes a part of what is copied.
+ * it writes a part of the copied value.
  *
  * Plan stage, before order.  Only where the target's kernels are written for threads,
  * whose schedules store each destination by itself.
@@ -45,7 +45,7 @@ static bool is_same_part(const ig_part *a, const ig_part *b) {
            a->type->rank == b->type->rank && has_equal_strides(a, b);
 }
 
-/* Do all operands from number `first` on lie apart from `part`? */
+/* Do no operands from index `first` on overlap `part`? */
 static bool lies_apart(ig_module *module, const ig_op *compute, uint32_t first,
                        const ig_part *part) {
     for (uint32_t i = first; i < compute->operand_count; i++) {

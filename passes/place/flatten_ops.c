@@ -384,7 +384,8 @@ static uint32_t axis_of(const ig_op *op, uint32_t slot, uint32_t rank) {
     return (uint32_t)(axis < 0 ? axis + rank : axis);
 }
 
-/* The extents that all items have; that of `axis` (rank: none) is the sum. */
+/* The extents that all items share; the extent of `axis` (rank: no axis) is their
+ * sum. */
 static void common_extents(ig_expr *e, const ig_parts *s, uint32_t axis,
                            ig_dim *out_dims) {
     uint32_t rank = rank_of(s);

@@ -19,8 +19,9 @@
  * f16 and bf16 panels stay so: few rows wait for memory, and widening is exact.  The
  * CPU's schedules widen as they load; f16 by the recipe where a level of the artifact
  * has no instruction for it.  Narrow x is widened first, and the product
- * rounded to its type, as the sum of a narrow matmul is.  GPUs multiply what is narrow
- * on both sides as it is (x, or what a cast had widened), `wide`: with sums in f32.
+ * rounded to its type, as the sum of a narrow matmul is.  GPUs multiply factors that
+ * are both narrow as they are (x, or the operand of a widening cast), `wide`: with
+ * sums in f32.
  *
  * Weights of 8-bit integers (pack_quantised.c) stay so as well: the schedule takes zero
  * points away as it widens, which is exact, and scales leave the sum:

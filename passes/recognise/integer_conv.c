@@ -15,7 +15,7 @@
 
 #include "passes/engine/rewrite.h"
 
-/* Is it one number, or one for each output: along axis 0 of the weights? */
+/* Is it one number, or one for each output channel (axis 0 of the weights)? */
 static bool is_by_output(const ig_op *dequantize, const ig_value *param) {
     const ig_type *type = param->type;
     const ig_type *weights = ig_op_operand(dequantize, 0)->type;

@@ -1,4 +1,4 @@
-/* What the recognisers of composites match with.
+/* Matching, for the recognisers of composites.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passes/recognise/match.h"
 

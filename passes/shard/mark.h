@@ -1,4 +1,4 @@
-/* Marking a table as divided: what the pass shard then does.
+/* Marking a table as divided, for the pass shard.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_PASSES_SHARD_MARK_H
 #define IG_PASSES_SHARD_MARK_H

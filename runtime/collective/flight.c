@@ -8,13 +8,12 @@
 #include <stdlib.h>
 
 /* A flight is found by its number, which is one of the group's last; its parts are in
- * its room, and what has come is in its box. */
+ * its room, and its received parts are in its box. */
 static void check_flight(const ig_group *group, const ig_flight *flight) {
     assert(flight == &group->flights[flight->id % IG_FLIGHTS] &&
            "a flight is found by its number");
-    assert(
-        (!flight->is_open || group->flight_count - flight->id - 1 < IG_FLIGHTS) &&
-        "an open flight is one of the last");
+    assert((!flight->is_open || group->flight_count - flight->id - 1 < IG_FLIGHTS) &&
+           "an open flight is one of the last");
     assert(flight->pieces <= flight->room && "a flight has room for its pieces");
     assert((!flight->is_there || flight->box) && "received parts are in the box");
     (void)group;

@@ -1,4 +1,4 @@
-/* What the parts of the library's own side share.
+/* Declarations shared by the parts of the library's own side.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_RUNTIME_INTERP_HOST_H
 #define IG_RUNTIME_INTERP_HOST_H

@@ -1,4 +1,4 @@
-/* What is known of a program's kernels, and whoever is told of them.
+/* Facts of a program's kernels, and the tools that are told of them.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_RUNTIME_OBSERVE_OBSERVE_H
 #define IG_RUNTIME_OBSERVE_OBSERVE_H

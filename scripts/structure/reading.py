@@ -1,13 +1,9 @@
 """What a reader meets: comments, names, files that are told of, code that stands twice.
 
 SPDX-License-Identifier: Apache-2.0
-
-Where the tree is not yet as it should be, scripts/structure/budgets.txt says how much of
-it each room may still have; a number may only fall.
 """
 import ast
 import collections
-import functools
 import io
 import os
 import re
@@ -15,33 +11,9 @@ import tokenize
 
 from structure.prose import FILES, count_words, list_comments
 from structure.tree import (PRODUCT, blank_out, code_files, find, line_of, list_functions, read,
-                            suffix, warn)
+                            suffix)
 
-BUDGETS = "scripts/structure/budgets.txt"
 BARS = {"headless what": 1.0, "lies/stands": 0.5}  # per 1,000 words of comments
-SLACK = 3  # of a room without a budget, so that one word more is not an error
-
-
-@functools.lru_cache(maxsize=None)
-def list_budgets():
-    """(what, room) → how many."""
-    budgets = {}
-    for line in read(BUDGETS).splitlines():
-        if line and not line.startswith("#"):
-            what, room, count = line.split("\t")
-            budgets[what, room] = int(count)
-    return budgets
-
-
-def hold(what, room, count, allowed, advice):
-    """More than is allowed and than the room's budget fails; a budget that is met warns."""
-    budget = max(allowed, list_budgets().get((what, room), SLACK))
-    if count > budget:
-        find(room, 1, f"{what}: {count} times, at most {budget}; {advice}")
-
-
-def rooms_over(what):
-    return sum(1 for key in list_budgets() if key[0] == what)
 
 
 # ---- comments ----
@@ -54,11 +26,9 @@ def comments_are_sentences(files):
     for room, comments in sorted(rooms.items()):
         words, counts = count_words(comments)
         for what, bar in BARS.items():
-            hold(what, room, counts[what], int(bar * words / 1000),
-                 "say who does what")
-    for what in BARS:
-        if rooms_over(what):
-            warn(BUDGETS, 1, f"{rooms_over(what)} rooms have a budget of '{what}'")
+            if counts[what] > bar * words / 1000:
+                find(room, 1, f"{what}: {counts[what]} times in {words} words, at most {bar} per "
+                              "1,000; say who does what")
 
 
 # Files of others that comments name, and attributes that look like files.

@@ -338,7 +338,7 @@ check "ranks of another plan" 3 "it is of another model or plan than" \
 "$ingot" compile -q "$reshard/again.ig" -o "$reshard/plain.ingot"
 check "an artifact of no rank" 3 "it is not an artifact of a rank" \
     "$ingot" reshard "$reshard/plain.ingot" -o "$reshard/other.ig"
-check "where they go is to be said" 2 "wants %r for a rank's number" \
+check "where they go is to be said" 2 "needs %r for a rank's number" \
     "$ingot" reshard "$reshard/old%r.ingot" --plan "$reshard/three.json" -o "$reshard/new.ingot"
 check "a plan is to be given" 2 "--plan NEW.json says who gets what" \
     "$ingot" reshard "$reshard/old%r.ingot" -o "$reshard/new%r.ingot"

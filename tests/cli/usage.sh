@@ -81,7 +81,7 @@ check "an unknown pass is wrong usage" 2 "frobnicate" \
 check "a plan that is not lowered is not compiled" 3 \
     "the passes made no launch of a compute" \
     "$ingot" compile "$tmp/relu.ig" --passes fuse,bufferise -o "$tmp/unlowered.ingot"
-check "nor is what is no plan" 3 "ends with 'lower'" \
+check "nor is what is no plan" 3 "must end with 'lower'" \
     "$ingot" compile "$tmp/relu.ig" --passes dce -o "$tmp/unlowered.ingot"
 check "an unknown pass to stop at too" 2 "frobnicate" \
     "$ingot" dump "$tmp/relu.ig" --after frobnicate

@@ -1,4 +1,4 @@
-/* What a golden test needs of Ingot: text in, text out.
+/* Ingot as golden tests use it: text in, text out.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_TOOLS_IGCHECK_ENGINE_H
 #define IG_TOOLS_IGCHECK_ENGINE_H

@@ -183,7 +183,7 @@ static void turn_codes(const writer *w, const ig_tensor *from, ig_tensor *out) {
     out->data = turned;
 }
 
-/* Products want [K, N], but a Gemm that says otherwise. */
+/* Products need [K, N], except a Gemm with transB. */
 static weight_names add_codes(writer *w, const ig_onnx_layer *layer,
                               const Onnx__NodeProto *node) {
     const Onnx__AttributeProto *turns = find_attribute(node, "transB");

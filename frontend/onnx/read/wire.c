@@ -281,7 +281,7 @@ static void put_length(ig_writer *out, size_t at, size_t value) {
 }
 
 /* Frames are as deep as allowed; each message ends in the one around it, in the file,
- * and its content begins behind that one's in the skeleton. */
+ * and its content begins after that one's in the skeleton. */
 static void check_walk(const walk *w) {
     assert(w->depth > 0 && w->depth <= w->depth_limit && "frames are in their array");
     const frame *f = &w->frames[w->depth - 1], *outer = w->depth > 1 ? f - 1 : f;

@@ -1,4 +1,4 @@
-/* What a program asks of its surroundings.
+/* A program's questions about its environment.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/builtin/builtin.h"
 #include "frontend/torch/eval/control.h"

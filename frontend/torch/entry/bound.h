@@ -1,10 +1,10 @@
 /* The resources of a program while it is run at import.
  * SPDX-License-Identifier: Apache-2.0
  *
- * Less than what compiling may: `script_bytes`, or 56 times the file's size where that
- * is more, so that a few lines cannot ask for what a large model may: the process then
- * stays within 64 MiB, or 64 times the file, beyond its idle size.  Exhausted memory
- * unwinds past the two functions, and the driver takes the bound back.
+ * Less than compiling may use: `script_bytes`, or 56 times the file's size where that
+ * is more, so that a few lines cannot use as much as a large model may: the process
+ * then stays within 64 MiB, or 64 times the file, beyond its idle size.  Exhausted
+ * memory unwinds past the two functions, and the driver takes the bound back.
  */
 #ifndef IG_FRONTEND_TORCH_ENTRY_BOUND_H
 #define IG_FRONTEND_TORCH_ENTRY_BOUND_H

@@ -1,4 +1,4 @@
-/* Results of the entry: the tree of what the call gives.
+/* Results of the entry: the tree of the call's result.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/entry/entry.h"
 

@@ -1,4 +1,4 @@
-/* What a trip of a loop changes, and so the loop carries.
+/* The values that a trip of a loop changes, which the loop carries.
  * SPDX-License-Identifier: Apache-2.0
  *
  * A slot that trips bind to other lists of as many items has a list of the loop's own
@@ -296,8 +296,8 @@ static ig_status look_at_bound(ig_ts_trial *b, const ig_ts_change *change,
     return IG_OK;
 }
 
-/* What holds the slot at the body's end: of a loop's own list, the list that a trip
- * has bound in its place. */
+/* The holder of the slot at the body's end: of a loop's own list, the list that a
+ * trip has bound in its place. */
 ig_ts_content ig_ts_trial_content(const ig_ts_trial *b, const ig_ts_trip_slot *slot) {
     for (size_t i = 0; i < b->rebound.count; i++) {
         const ig_ts_rebound *r = &b->rebound.items[i];

@@ -1,4 +1,4 @@
-/* What a loop of the run carries, while it is found (loop.c).
+/* The values that a run-time loop carries, while they are found (loop.c).
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_FRONTEND_TORCH_EVAL_TRIP_H
 #define IG_FRONTEND_TORCH_EVAL_TRIP_H
@@ -50,13 +50,13 @@ typedef struct ig_ts_trial {
 /* Puts `value`, or of a storage `content`, into the slot. */
 void ig_ts_trip_put(ig_ts_eval *eval, const ig_ts_trip_slot *slot, ig_ts_value value,
                     ig_value *content);
-/* Of what a trip changed, adds to `slots`, `poisoned`, `rebound` and `grown` what is
- * not there yet; then `has_grown`. */
+/* Adds the changes of a trip to `slots`, `poisoned`, `rebound` and `grown`;
+ * `has_grown` when one was not there yet. */
 ig_status ig_ts_trial_look(ig_ts_trial *b);
 /* The slot holds the loop's own list, and nobody may look at the one before. */
 void ig_ts_trial_bind(ig_ts_eval *eval, const ig_ts_rebound *r);
-/* What holds the slot at the body's end: of a loop's own list, the list that the trip
- * has bound in its stead. */
+/* The holder of the slot at the body's end: of a loop's own list, the list that the
+ * trip has bound in its place. */
 ig_ts_content ig_ts_trial_content(const ig_ts_trial *b, const ig_ts_trip_slot *slot);
 /* The count of trips, where it is an extent. */
 bool ig_ts_trip_extent(ig_value *trips, ig_dim *out_dim);

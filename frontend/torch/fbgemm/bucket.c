@@ -142,9 +142,8 @@ enum {
     B_REST /* the inference row has return_bucket_mapping here */
 };
 
-/* A tensor of one value per feature, as one value per element.  Those behind the last
- * bag, which are in no feature and which nobody reads, have that of the last
- * feature. */
+/* A tensor of one value per feature, as one value per element.  Elements after the
+ * last bag, which are in no feature and never read, have that of the last feature. */
 static ig_value *spread_over_elements(partition *p, ig_value *values) {
     ig_expr *e = p->call->e;
     ig_value *wide = ig_expr_flatten(e, ig_expr_cast(e, values, IG_DT_i64));

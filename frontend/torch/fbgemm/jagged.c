@@ -207,7 +207,8 @@ static ig_status give_offsets(jagged *j, uint32_t result) {
     return ig_ts_give_list(j->call, result, IG_TS_NO_ARG, j->given, j->axes);
 }
 
-/* Variant 1: torch's own, which has no zeros for what the dense tensor lacks. */
+/* Variant 1: torch's own, which has no zeros for elements that the dense tensor
+ * lacks. */
 ig_status ig_ts_op_fb_to_jagged(ig_ts_call *call) {
     jagged j = open_jagged(call, 0, 1);
     ig_value *dense = j.values;

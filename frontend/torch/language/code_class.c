@@ -1,4 +1,4 @@
-/* The code of an archive: what a class or a function declares.
+/* The code of an archive: the declarations of a class or a function.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/language/code_inside.h"
 

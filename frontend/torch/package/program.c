@@ -1,4 +1,4 @@
-/* Which resource of a package is the program, and what kind it is of.
+/* Which resource of a package is the program, and of which kind.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/package/tree.h"
 

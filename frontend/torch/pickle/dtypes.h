@@ -1,4 +1,4 @@
-/* torch's element types and what they are in our IR.
+/* torch's element types and their counterparts in our IR.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_FRONTEND_TORCH_PICKLE_DTYPES_H
 #define IG_FRONTEND_TORCH_PICKLE_DTYPES_H

@@ -3,7 +3,7 @@
  *
  * A pickle pushes and combines values on a stack; MARK notes a height, PUT and GET keep
  * values by number.  An opcode is a row of opcodes.def: how to read its operand, and
- * what to do.  Every step consumes at least one byte and makes at most one value (or
+ * its function.  Every step consumes at least one byte and makes at most one value (or
  * takes several together), so time and memory are bounded by the size of the pickle.
  */
 #include "frontend/torch/pickle/vm.h"

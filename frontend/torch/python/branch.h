@@ -12,7 +12,7 @@ typedef struct ig_python_open ig_python_open;
 typedef struct ig_python_attempt {
     const ig_ast *node;
     ig_status (*run)(ig_ts_eval *eval, const ig_ast *node, const ig_python_rest *rest);
-    const ig_python_rest *rest; /* behind it */
+    const ig_python_rest *rest; /* after it */
     const bool *choices;        /* of the branches that are split, in order */
     uint32_t count, next;
     struct ig_python_attempt *outer;

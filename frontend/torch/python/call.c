@@ -1,4 +1,4 @@
-/* Calls: what is called, its arguments, its frame.
+/* Calls: the function, its arguments, its frame.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/python/branch.h"
 #include "frontend/torch/python/dialect.h"

@@ -12,7 +12,7 @@
 
 /* ---- bases ---- */
 
-/* A class comes first in its order, and no class stands in it twice. */
+/* A class comes first in its order, and no class is in it twice. */
 static void check_order(const ig_python_class *class) {
     assert(class->order_count > 0 && class->order[0] == class && "a class comes first");
     for (size_t i = 1; i < class->order_count; i++) {

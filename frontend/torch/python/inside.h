@@ -273,7 +273,7 @@ ig_status ig_python_written(ig_ts_eval *eval, const ig_ts_arguments *a,
                             ig_ts_value *out);
 /* NULL: no row of builtin.def has that name.  The one above: stock/ writes it. */
 ig_python_hook ig_python_builtin(const char *name);
-/* How many of so many arguments it looks at: not at texts for people. */
+/* How many of `count` arguments it reads: messages for people are not read. */
 uint32_t ig_python_builtin_uses(ig_python_hook hook, uint32_t count);
 /* A constant of that name: math.pi, torch.float32; false: none. */
 bool ig_python_constant(const char *name, ig_ts_value *out);

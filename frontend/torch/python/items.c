@@ -1,4 +1,4 @@
-/* What can be looped over; modules that hold others.
+/* Values that can be looped over; modules that hold others.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/python/inside.h"
 

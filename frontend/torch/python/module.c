@@ -269,7 +269,7 @@ ig_status ig_python_import_from(ig_ts_eval *eval, const char *module, const char
         eval, ig_arena_printf(eval->arena, "%s.%s", module, name), out);
 }
 
-/* `import a.b as c`, `import a.b`: c is a.b, a is a. */
+/* `import a.b as c` binds c to a.b; `import a.b` binds a to a. */
 static ig_status import_module(ig_ts_eval *eval, const ig_ast_alias *alias) {
     size_t first = strcspn(alias->name, ".");
     const char *head = ig_arena_copy(eval->arena, alias->name, first);

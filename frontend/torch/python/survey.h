@@ -1,4 +1,4 @@
-/* What the files of the survey share.
+/* Declarations shared by the files of the survey.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_FRONTEND_TORCH_PYTHON_SURVEY_H
 #define IG_FRONTEND_TORCH_PYTHON_SURVEY_H

@@ -1,4 +1,4 @@
-/* What a piece of source binds, and whether it leaves its function.
+/* The names that a piece of source binds, and whether it leaves its function.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/python/walk.h"
 

@@ -1,4 +1,4 @@
-/* What a piece of source binds, or whether it leaves a function.
+/* The names that a piece of source binds, or whether it leaves a function.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_FRONTEND_TORCH_PYTHON_WALK_H
 #define IG_FRONTEND_TORCH_PYTHON_WALK_H

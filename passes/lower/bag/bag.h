@@ -127,7 +127,7 @@ bool bag_is_table(const bag_feature *f); /* bytes in rows, no plain matrix */
 /* Emits the bags of feature `number` of a class in the tiles range[0] … range[1]. */
 typedef void (*bag_emit_feature)(const bag_class *c, ig_builder *b, ig_value *number,
                                  ig_value *const range[2], bag_ahead *ahead);
-/* The whole schedule around `emit`: classes, grid, cost, words of errors. */
+/* The whole schedule around `emit`: classes, grid, cost, error messages. */
 ig_status bag_lower(ig_lower *lower, bag_emit_feature emit);
 /* Loads values that all bags of a feature share. */
 void bag_open_feature(const bag_class *c, ig_builder *b, ig_value *number,

@@ -63,7 +63,7 @@ static ig_value *counter_of(ig_builder *b, const digit *d, ig_value *word) {
     return k_add(b, d->counters, value);
 }
 
-/* Adds 1 to it, and gives what it was. */
+/* Adds 1 to it, and gives its old value. */
 static ig_value *count_word(const group *g, ig_builder *b, const digit *d,
                             ig_value *word) {
     ig_value *at = counter_of(b, d, word);

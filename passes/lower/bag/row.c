@@ -30,8 +30,8 @@ static bool is_max(const bag_class *c) {
     return c->features[0].pool == IG_POOL_max;
 }
 
-/* On CPUs narrow scale and bias are widened, weighted and summed together: the sum of
- * scales means nothing and costs nothing. */
+/* On CPUs narrow scale and bias are widened, weighted and summed as a pair: the sum
+ * of scales is not used, and costs nothing. */
 static bool has_pairs(const bag_class *c) {
     return c->lanes > 1 && row_format(c)->dtype == IG_DT_f16;
 }

@@ -84,7 +84,7 @@ static ig_value *before_of(const conv_channels *c, uint32_t d) {
                                                                : before->as.dims[d]);
 }
 
-/* a / b, rounded up, of an a that may be negative: then 0. */
+/* max(0, ceil(a / b)); a may be negative. */
 static ig_value *ceil_or_zero(ig_builder *b, ig_value *a, int64_t by) {
     return k_ceil_div(b, k_max(b, a, k_i64(b, 0)), by);
 }

@@ -51,7 +51,7 @@ typedef struct dot_group {
     uint32_t count;
 } dot_group;
 
-/* Elements of a factor, bytes less its zero point. */
+/* Elements of a factor; of bytes the zero point is subtracted. */
 static ig_value *widen_factor(const dot *d, ig_builder *b, uint32_t factor, ig_value *x,
                               ig_dtype wide) {
     ig_value *zero = dot_zero(d, b, factor);

@@ -374,8 +374,9 @@ static void emit_blocks(const gemm *g, ig_builder *b, const gemm_range *range,
     }
 }
 
-/* The columns that are left in a tile, if it has at least `low` rows.  Rows beyond one
- * block are split into blocks of half its rows at least: lower ones are single. */
+/* The remaining columns of a tile that has at least `low` rows. Rows beyond one block
+ * are split into blocks of at least half its rows; fewer rows are computed one by
+ * one. */
 static void emit_rest(const gemm *g, ig_builder *b, const gemm_range *range,
                       ig_value *column, uint32_t low) {
     uint32_t max = g->shape.rows, half = (max + 1) / 2;

@@ -51,8 +51,8 @@ static ig_value *valid_lanes(const gemm *g, ig_builder *b, ig_value *column,
     return is_tail ? k_sub(b, g->n, column) : NULL;
 }
 
-/* All values first, then all stores: equal loads of the epilogue meet no store between
- * them and become one. */
+/* All values first, then all stores: no store is between equal loads of the epilogue,
+ * so LLVM merges them. */
 static void store_tile(const gemm *g, ig_builder *b, const gemm_block *tile,
                        bool is_tail) {
     uint32_t width = tile->panels * g->shape.vectors;
@@ -502,7 +502,7 @@ static void add_passes(const gemm *g, ig_builder *b, const gemm_block *tile,
     }
 }
 
-/* The sums wait for the next pass, or are finished. */
+/* Stores the sums for the next pass, or finishes them. */
 static void keep_or_finish(const gemm *g, ig_builder *b, const gemm_block *tile,
                            uint32_t count) {
     ig_value *is_last = k_compare(b, IG_OP_eq, tile->range->k_end, g->k);

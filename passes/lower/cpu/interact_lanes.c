@@ -36,7 +36,8 @@ void ig_interact_plan_lanes(ig_interact *t) {
 
 /* ---- columns ---- */
 
-/* Elements k … k + lanes of a row of all samples; `left` are there, NULL: all. */
+/* Elements k … k + lanes of a row of all samples, of which the first `left` exist
+ * (NULL: all). */
 static void emit_square(const ig_interact *t, ig_builder *b, ig_value *from,
                         ig_value *to, ig_value *left) {
     ig_value *square[IG_CPU_SQUARE];

@@ -4,7 +4,7 @@
  *   C[m, n] = epilogue(sum over k of A[m, k] * B[k, n], m, n)
  *
  * B is packed into panels of 16 columns, [ceil(N / 16), K, 16], zero beyond N
- * (passes/place/pack.c).  What mma.c takes goes by fragments; here is the rest:
+ * (passes/place/pack.c).  mma.c multiplies by fragments; all other products are here:
  *
  *   grid       tiles of 64 rows x 64 columns of C
  *   block      16 x 16 threads; for every 16 of k, a slice of A and of B goes through
@@ -12,8 +12,8 @@
  *
  *                  of A: [16 of k][64 rows]       of B: [16 of k][64 columns]
  *
- *              There are two of each: what comes next is loaded to registers while a
- *              slice is multiplied, and a barrier a slice is enough.
+ *              There are two of each: the next slice is loaded to registers while one
+ *              is multiplied, and a barrier a slice is enough.
  *   thread     (down, across) has rows down, down + 16 … and columns across,
  *              across + 16 …: a register tile of 4 x 4, so that a slice's element is
  *              used four times and neighbours in a warp are neighbours in memory

@@ -20,7 +20,7 @@ typedef struct gpu_position {
     ig_value *row, *column, *panel;
 } gpu_position;
 
-/* Sets the grid, the params and what is computed of them. */
+/* Sets the grid, the params and the values computed from them. */
 void ig_gemm_open(gpu_product *g);
 gpu_position ig_gemm_position(const gpu_product *g, ig_builder *b, ig_value *tile);
 /* Element (row, k) of A, and element (k, `across`) of a panel; zero beyond M, N and

@@ -11,8 +11,8 @@
  *
  *              LINE elements apart, so that the registers of a fragment are in
  *              different banks: 20 words, of which 8 lines times 4 words meet once.
- *              There are two of each: what comes next is loaded to registers while a
- *              slice is multiplied, and a barrier a slice is enough.
+ *              There are two of each: the next slice is loaded to registers while one
+ *              is multiplied, and a barrier a slice is enough.
  *   epilogue   sums go through shared memory, and threads take neighbouring columns
  *
  * Each element is summed in one fixed order, whatever the batch.  How a GPU rounds
@@ -84,7 +84,7 @@ static void load_slices(const mma *u, ig_builder *b, const gpu_position *at,
     }
 }
 
-/* To 10 bits behind the point, ties away from zero.  A NaN stays one without its low
+/* To 10 bits after the point, ties away from zero.  A NaN stays one without its low
  * bits. */
 static ig_value *round_factor(const mma *u, ig_builder *b, ig_value *x) {
     if (u->dtype != IG_DT_f32) {

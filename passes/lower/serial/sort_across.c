@@ -1,4 +1,4 @@
-/* The few first elements of lines that lie side by side, a vector of lines at a time.
+/* The first few elements of adjacent lines, a vector of lines at a time.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Lane l holds the keys (heap.h) of line l that come first so far, in order:

@@ -1,4 +1,4 @@
-/* What the parts of the engine of Lua share.
+/* Declarations shared by the parts of the engine of Lua.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_RUNTIME_INTERP_LUA_LUA_STATE_H
 #define IG_RUNTIME_INTERP_LUA_LUA_STATE_H

@@ -1,4 +1,4 @@
-/* What an artifact says of tables that lie in stores.
+/* An artifact's description of its tables in stores.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_RUNTIME_STORE_AHEAD_RECORD_H
 #define IG_RUNTIME_STORE_AHEAD_RECORD_H

@@ -1,4 +1,4 @@
-/* What the kinds of cases read alike: see fields.h.
+/* Readers shared by the kinds of cases: see fields.h.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/igcheck/cases/fields.h"
 

@@ -1,4 +1,4 @@
-/* What the kinds of cases read alike: case.json, and arrays by name.
+/* Readers shared by the kinds of cases: case.json, and arrays by name.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_TOOLS_IGCHECK_CASES_FIELDS_H
 #define IG_TOOLS_IGCHECK_CASES_FIELDS_H

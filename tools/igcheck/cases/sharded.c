@@ -1,4 +1,4 @@
-/* Verifying what the ranks of a sharded collection gave.
+/* Verifies the results of the ranks of a sharded collection.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/igcheck/cases/sharded.h"
 

@@ -1,4 +1,4 @@
-/* What a worker elsewhere is told.  SPDX-License-Identifier: Apache-2.0 */
+/* The commands for a worker on another machine.  SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/bench/profile_remote.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* ingot inspect: what a model or an artifact holds.
+/* ingot inspect: the contents of a model or an artifact.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/info/info_archive.h"
 #include "tools/ingot/info/inspect_facts.h"

@@ -1,4 +1,4 @@
-/* What an artifact says of its ports along the batch, printed.
+/* Prints the roles of an artifact's ports along the batch.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_TOOLS_INGOT_INFO_INSPECT_ROLES_H
 #define IG_TOOLS_INGOT_INFO_INSPECT_ROLES_H

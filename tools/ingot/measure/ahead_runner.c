@@ -1,4 +1,4 @@
-/* Calls of an artifact whose tables lie in stores, with batches in flight.
+/* Calls of an artifact whose tables are in stores, with batches in flight.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/measure/ahead_runner.h"
 

@@ -1,4 +1,4 @@
-/* Calls of an artifact whose tables lie in stores, with batches in flight.
+/* Calls of an artifact whose tables are in stores, with batches in flight.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_TOOLS_INGOT_MEASURE_AHEAD_RUNNER_H
 #define IG_TOOLS_INGOT_MEASURE_AHEAD_RUNNER_H

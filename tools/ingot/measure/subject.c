@@ -1,4 +1,4 @@
-/* What was measured.
+/* The subject of a measurement: its model and its settings.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/measure/subject.h"
 

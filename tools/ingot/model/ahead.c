@@ -1,4 +1,4 @@
-/* Artifacts whose tables lie in stores: options, and calls.
+/* Artifacts whose tables are in stores: options, and calls.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/model/ahead.h"
 

@@ -1,4 +1,4 @@
-/* Artifacts whose tables lie in stores: options, and calls.
+/* Artifacts whose tables are in stores: options, and calls.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_TOOLS_INGOT_MODEL_AHEAD_H
 #define IG_TOOLS_INGOT_MODEL_AHEAD_H
@@ -9,7 +9,7 @@
 char *ahead_name(const char *option);
 /* 0, or the exit status after a message: an option has no =. */
 int ahead_check(const settings *given);
-/* Compiles the module, whose tables lie in the stores of --store. */
+/* Compiles the module, whose tables are in the stores of --store. */
 ig_status ahead_compile(const settings *given, ig_module *module, const char *path);
 /* Opens the artifact by --store, --missing, --store-memory and --ahead.  `m` has its
  * context and its program. */

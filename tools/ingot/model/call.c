@@ -229,7 +229,6 @@ size_t element_count(const ig_argument *tensor) {
     return count;
 }
 
-/* The number in a dtype's name: "f8e4m3fn" has 8 bits, "bool" is a byte. */
 bool holds_texts(const char *dtype) {
     return dtype && strcmp(dtype, "str") == 0;
 }
@@ -239,6 +238,7 @@ const char *element_text_at(const ig_argument *tensor, size_t index) {
     return text ? text : "";
 }
 
+/* The number in a dtype's name: "f8e4m3fn" has 8 bits, "bool" is a byte. */
 size_t element_bits(const char *dtype) {
     if (holds_texts(dtype)) {
         return 8 * sizeof(char *);

@@ -39,7 +39,7 @@ void model_close(model *which);
 int isolation_check(const settings *given);
 /* 0, or the exit status after a message: the output would replace the model. */
 int output_check(const settings *given);
-/* 0, or the exit status after a message: no artifact may have the name of -o. */
+/* 0, or the exit status after a message: an artifact's name (-o) must end in .ingot. */
 int artifact_name_check(const settings *given);
 bool is_interpret(const char *target);
 

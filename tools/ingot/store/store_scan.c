@@ -1,4 +1,4 @@
-/* Stores as a whole: what they hold, and copies.
+/* Stores as a whole: their contents, and copies.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/store/store_cells.h"
 

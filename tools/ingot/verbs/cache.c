@@ -1,4 +1,4 @@
-/* ingot cache: what the caches hold, and emptying them.
+/* ingot cache: shows the caches' contents, and empties them.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/cli/console.h"
 

@@ -1,4 +1,4 @@
-/* ingot strip: an artifact without what only people read.
+/* ingot strip: an artifact without the entries that only people read.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tools/ingot/model/model.h"
 

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The port of that name; `guess` is the most likely one.  `count`: there is none. */
+/* The index of the port of that name, tried at `guess` first; `count` when there is
+ * none. */
 static size_t find_port(const ig_port *ports, size_t count, const char *name,
                         size_t guess) {
     if (guess < count && strcmp(ports[guess].name, name) == 0) {

@@ -1,4 +1,4 @@
-/* What a loop shares with its fronts.
+/* The state that a loop shares with its fronts.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_TOOLS_SERVE_BATCH_LANE_H
 #define IG_TOOLS_SERVE_BATCH_LANE_H

@@ -1,4 +1,4 @@
-/* Tensors of a request that lie in shared memory.
+/* Tensors of a request that are in shared memory.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_TOOLS_SERVE_BATCH_SHARED_H
 #define IG_TOOLS_SERVE_BATCH_SHARED_H

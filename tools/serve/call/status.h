@@ -1,4 +1,4 @@
-/* What becomes of a call; the numbers are gRPC's.
+/* The outcome of a call; the numbers are gRPC's.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_TOOLS_SERVE_CALL_STATUS_H
 #define IG_TOOLS_SERVE_CALL_STATUS_H

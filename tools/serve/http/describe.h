@@ -1,4 +1,4 @@
-/* What a server and its models are, as JSON.
+/* A server and its models, described as JSON.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_TOOLS_SERVE_HTTP_DESCRIBE_H
 #define IG_TOOLS_SERVE_HTTP_DESCRIBE_H

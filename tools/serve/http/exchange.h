@@ -50,8 +50,8 @@ typedef struct http_door {
     lane *lane;
     struct MHD_Daemon *daemon;
     layout_cache *layouts;
-    /* What takes the place of exchanges that are refused before anything is kept of
-     * them, and its answer, by refusal: an overloaded server makes none of these. */
+    /* A substitute for exchanges that are refused before anything is kept of them,
+     * and its answer, by refusal: an overloaded server makes none of these. */
     exchange refused[REFUSAL_COUNT];
     struct MHD_Response *refusals[REFUSAL_COUNT];
     bool has_resumed;        /* connections that the daemon must look at again */

@@ -1,4 +1,4 @@
-/* What each path of HTTP does.
+/* The action of each path of HTTP.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_TOOLS_SERVE_HTTP_ROUTES_H
 #define IG_TOOLS_SERVE_HTTP_ROUTES_H

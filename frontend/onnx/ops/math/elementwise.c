@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* The row's op over the inputs, where the two mean the same. */
+/* The row's op over the inputs, for nodes that are one op of ours. */
 ig_status ig_onnx_import_map(ig_onnx_node *node) {
     if (node->row->variant == IG_OP_eq && node->inputs[0]->type->dtype == IG_DT_str) {
         return ig_onnx_give(

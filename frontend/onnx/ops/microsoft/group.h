@@ -26,8 +26,8 @@ typedef struct ig_onnx_group {
 /* Queries, keys and values, which may be side by side in the first input, and how many
  * rows they are.  false: the node has failed. */
 bool ig_onnx_read_group(ig_onnx_group *g);
-/* Finds what each batch had before from `lengths`, its rows after the call [B], and
- * `max` of them, i64[]. */
+/* Finds the rows that each batch had before the call, from `lengths`, its rows after
+ * it [B], and their `max`, i64[]. */
 void ig_onnx_find_past(ig_onnx_group *g, ig_value *lengths, ig_value *max);
 /* Queries and keys turned by the angles of their rows, inputs `cos` and `sin`. */
 void ig_onnx_rotate_group(ig_onnx_group *g, uint32_t cos, uint32_t sin);

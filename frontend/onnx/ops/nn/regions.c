@@ -263,7 +263,7 @@ static void read_axis(regions *r, uint32_t axis, double shift, ig_value *rois) {
                              : lift_region(e, count);
 }
 
-/* Rows before opset 16 (variant 1) know no shift by half a pixel. */
+/* Versions before opset 16 (variant 1) do not shift by half a pixel. */
 ig_status ig_onnx_import_roi_align(ig_onnx_node *node) {
     regions r = { 0 };
     open_regions(node, &r, 4);

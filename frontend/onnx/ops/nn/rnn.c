@@ -176,8 +176,8 @@ static void read_hidden(layer *l) {
     }
 }
 
-/* Input `index`, where there is one, has these extents: the row slices what it is
- * given, by the sizes that other inputs and attributes have. */
+/* Input `index`, where there is one, has these extents: the row slices its inputs by
+ * the sizes that other inputs and attributes have. */
 static void guard_shape(const layer *l, uint32_t index, const ig_dim *dims,
                         uint32_t rank) {
     const ig_onnx_node *node = l->node;

@@ -1,4 +1,4 @@
-/* Counts and what is put back where it stood: bincount, histc, max_unpool.
+/* Counts, and values put back to their positions: bincount, histc, max_unpool.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/aten/aten.h"
 #include "ir/build/extent.h"

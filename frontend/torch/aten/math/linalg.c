@@ -129,8 +129,8 @@ static ig_status give_info(ig_ts_call *call, ig_value *info, const batch *b,
 
 /* ---- equations ---- */
 
-/* Is the right side one vector for each matrix?  Where only the run knows the extents,
- * one of fewer axes is taken for that, and the run checks it. */
+/* Is the right side one vector for each matrix?  Where the extents are known at run
+ * time only, a right side of fewer axes counts as vectors, and the run checks it. */
 static bool is_vector(ig_ts_call *call, const ig_value *a, const ig_value *b) {
     bool is_same = a->type->rank == b->type->rank + 1u;
     for (uint32_t i = 0; is_same && i < b->type->rank; i++) {
