@@ -24,7 +24,7 @@ enum {
 /* In place of an operand: an integer was divided by zero. */
 #define IG_REPORT_ZERO_DIVISOR (INT64_C(1) << 61)
 
-/* Memory that is no operand. */
+/* Memory that is not an operand. */
 #define IG_ACCESS_SCRATCH UINT32_C(0xfffffffe)
 #define IG_ACCESS_LOCAL UINT32_C(0xffffffff)
 

@@ -9,7 +9,7 @@
 
 /* Blanks, in place, the userinfo of each URL ("user:password@" becomes "***@") and the
  * values of query parameters whose names say that they are secret ("?token=***").
- * Never makes a text longer; text that is no URL stays as it is. */
+ * Never makes a text longer; text that is not a URL stays as it is. */
 void ig_hide_secrets(char *text);
 
 #endif

@@ -1,4 +1,4 @@
-/* Activations that are no rows of their own.
+/* Activations that are not rows of their own.
  * SPDX-License-Identifier: Apache-2.0
  *
  * f16 and bf16 are computed in f32 and rounded once; the result has x's dtype.  NaN

@@ -26,7 +26,7 @@ typedef enum ig_scores {
 /* […, L, S]; f32 for narrow floats. */
 ig_value *ig_compose_scores(ig_expr *e, const ig_attention *a, ig_scores until);
 
-/* The usual scale, 1 / sqrt(E).  Where only the run knows E, *q is scaled and 1
+/* The usual scale, 1 / sqrt(E).  Where E is known at run time only, *q is scaled and 1
  * left. */
 double ig_compose_attention_scale(ig_expr *e, ig_value **q);
 

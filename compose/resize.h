@@ -37,7 +37,7 @@ void ig_compose_resize_sizes(ig_expr *e, const ig_value *x, ig_resize_form *form
 
 /* ---- its parts ---- */
 
-/* One axis, of which the run learns something. */
+/* One axis, parts of which are known at run time only. */
 typedef struct ig_resize_run {
     ig_resize_axis axis;
     ig_value *scale, *first, *end; /* numbers in place of the axis' own, or NULL */

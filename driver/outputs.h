@@ -21,7 +21,7 @@ typedef IG_VEC(ig_input) ig_input_list;
 
 /* New arguments of an entry, the first of number `at`; those after it are made anew. */
 void ig_graph_insert_inputs(ig_graph *graph, uint32_t at, const ig_input_list *inputs);
-/* Removes `count` inputs from number `first` on, which nobody reads. */
+/* Removes `count` inputs from index `first` on, which are not read. */
 void ig_graph_remove_inputs(ig_graph *graph, uint32_t first, uint32_t count);
 /* The graph of an entry gives `values`, by these names, in place of its own outputs and
  * in front of its states; they are flat then.  Names are the module's. */

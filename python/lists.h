@@ -30,8 +30,8 @@ static inline const char **list_of_texts(PyObject *list, size_t *out_count) {
     return texts;
 }
 
-/* A list of str.  Bytes that are no UTF-8 become lone surrogates, as in names of files;
- * NULL is the empty text. */
+/* A list of str.  Bytes that are not UTF-8 become lone surrogates, as in names of
+ * files; NULL is the empty text. */
 static inline PyObject *list_from_texts(const char *const *texts, size_t count) {
     PyObject *list = PyList_New((Py_ssize_t)count);
     for (size_t i = 0; list && i < count; i++) {

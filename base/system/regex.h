@@ -22,7 +22,7 @@ enum { IG_REGEX_WHY_BYTES = 160 };
 ig_status ig_regex_open(const char *pattern, ig_regex **out_regex,
                         char why[IG_REGEX_WHY_BYTES]);
 void ig_regex_close(ig_regex *regex);
-/* Does the pattern match the whole text?  Bytes that are no UTF-8 match nothing.
+/* Does the pattern match the whole text?  Bytes that are not UTF-8 match nothing.
  * IG_LIMIT: it took too many steps. */
 ig_status ig_regex_match(ig_regex *regex, const char *text, bool *out_matches);
 

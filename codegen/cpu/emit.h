@@ -67,7 +67,7 @@ uint32_t ig_cpu_result_lanes(const ig_op *op);
 /* Is the operand a constant, perhaps in every lane?  *out: its value, of floats and
  * i32. */
 bool ig_cpu_constant(const ig_op *op, uint32_t index, double *out);
-/* Is it one that is no NaN? */
+/* Is it one that is not NaN? */
 bool ig_cpu_is_number(const ig_op *op, uint32_t index);
 
 /* "kernel 'k3': add: …" with the op's location; returns `status`. */

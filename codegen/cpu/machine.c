@@ -10,7 +10,7 @@
  * at work is in the one thread-local variable of this library.
  *
  * Compilations of small models are many, and a target machine's tables take as long as
- * the code of a small kernel: machines that nobody uses wait for the next compilation
+ * the code of a small kernel: machines that are not used wait for the next compilation
  * (scripts/check-symbols knows these variables).
  */
 #include "codegen/cpu/machine.h"

@@ -9,8 +9,8 @@
  *     bhd,bmd->bhmd  nothing is summed: an elementwise product of [b h 1 d], [b 1 m d]
  *     bd,bd->b       neither rows nor columns: an elementwise product, summed
  *
- * Axes of `...` are broadcast, as those of products are: an extent that
- * only the run knows may be 1.  Extents of one letter are equal, or known to be 1.
+ * Axes of `...` are broadcast, as those of products are: an extent that is known at run
+ * time only may be 1.  Extents of one letter are equal, or known to be 1.
  *
  * A subscript that occurs twice in an operand takes its diagonal; one that nobody else
  * has is summed first.

@@ -116,7 +116,7 @@ static ig_value *real_of_last(ig_expr *e, ig_complex x, int64_t n) {
     return ig_build_add(e, y, ig_expr_matmul(e, x.im, build_matrix(e, &m, dtype)));
 }
 
-/* ---- matrices of extents that the run learns, or that are too large to store ---- */
+/* ---- matrices of extents known at run time only, or too large to store ---- */
 
 /* [rows, columns]: cos and sin of 2 pi r c / n, in `dtype`. */
 static ig_complex build_waves(ig_expr *e, ig_dim rows, ig_dim columns, ig_dim n,

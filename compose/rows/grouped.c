@@ -42,7 +42,8 @@ static ig_value *multiply_slices(ig_expr *e, ig_value *x, ig_value *weights,
     return ig_expr_concat(e, 0, parts, count + 1);
 }
 
-/* Of a number of groups that only the run learns: each row by a copy of its matrix. */
+/* For a number of groups that is known at run time only: each row by a copy of its
+ * matrix. */
 static ig_value *multiply_rows(ig_expr *e, ig_value *x, ig_value *weights,
                                ig_value *ends) {
     ig_dim count = weights->type->dims[0];

@@ -58,7 +58,7 @@ static void add_input_symbols(plan *p) {
     }
 }
 
-/* A symbol that is no input's has an expression as its value. */
+/* A symbol that is not an input's has an expression as its value. */
 uint32_t ig_plan_build_symbol(plan *p, uint32_t index) {
     uintptr_t known = (uintptr_t)ig_map_get_id(&p->symbol_of, index);
     if (known) {

@@ -1,4 +1,5 @@
-/* Artifacts without the entries that only people read.  SPDX-License-Identifier: Apache-2.0 */
+/* Artifacts without the entries that only people read.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "driver/artifact/write.h"
 #include "driver/host.h"
 #include "runtime/container.h"

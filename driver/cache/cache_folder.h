@@ -14,7 +14,7 @@ ig_cache_usage ig_cache_measure(const char *folder, const char *kind);
 /* Removes every entry of the kind; what could not be removed is counted. */
 ig_cache_usage ig_cache_empty(const char *folder, const char *kind);
 /* Bytes of models that are kept at most: 4 GiB, or INGOT_CACHE_BYTES.  False: that is
- * no number of bytes. */
+ * not a number of bytes. */
 bool ig_cache_read_limit(uint64_t *out_limit);
 uint64_t ig_cache_limit(void);
 

@@ -35,8 +35,8 @@ typedef struct ig_packet {
 void ig_packet_set_text(ig_packet *packet, ig_str text);
 /* False: the other side is gone.  `file` goes with it, or is -1. */
 bool ig_packet_send(int socket, const ig_packet *packet, int file);
-/* False: the other side is gone, or sent bytes that are no packet.  *out_file: -1 for
- * none. */
+/* False: the other side is gone, or sent bytes that are not a packet.  *out_file: -1
+ * for none. */
 bool ig_packet_receive(int socket, ig_packet *packet, int *out_file);
 
 /* All of `size` bytes; false and errno otherwise. */

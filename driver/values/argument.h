@@ -18,7 +18,7 @@ ig_arguments *ig_arguments_create(ig_context *context);
 void ig_arguments_add(ig_arguments *arguments, const char *name,
                       const ig_tensor *tensor);
 
-/* Borrows the data; reports an argument that is no tensor. */
+/* Borrows the data; reports an argument that is not a tensor. */
 ig_status ig_argument_to_tensor(ig_context *context, ig_arena *arena,
                                 const ig_argument *from, ig_tensor *out);
 /* Borrows the data; dims and items are the arena's. */

@@ -59,7 +59,7 @@ static void send_progress(void *user, const char *stage, uint64_t done,
     send_words(IG_PACKET_progress, 0, done, total, stage);
 }
 
-/* Libraries abort when they get no memory: that is no defect. */
+/* Libraries abort when they get no memory: that is not a defect. */
 static void on_abort(int signo) {
     if (ig_confine_is_full()) {
         ig_packet packet = { .kind = IG_PACKET_end, .code = IG_LIMIT };

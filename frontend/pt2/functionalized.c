@@ -223,7 +223,7 @@ static bool is_list_item(const functionalized *f, const char *prefix) {
            fact_of(f, ig_arena_copy(f->arena, prefix, size - 1), "length");
 }
 
-/* Is this one of the facts about a view, which are no arguments of the operator? */
+/* Is this one of the facts about a view, which are not arguments of the operator? */
 static bool is_fact(const functionalized *f, const char *name) {
     static const char *const ends[] = { "_alias",      "_size",          "_stride",
                                         "_slice_dim",  "_slice_start",   "_slice_end",

@@ -42,7 +42,7 @@ const char *ig_pt2_slot(const ig_pt2_scope *scope, const char *name);
 
 /* ---- Arguments of the schema: unions, objects with one member (argument.c) ---- */
 
-/* The kind and the member; "": it is no union. */
+/* The kind and the member; "": it is not a union. */
 const char *ig_pt2_union(const ig_json *value, const ig_json **out_member);
 /* The name of the value that an Argument is, or NULL (constants, None). */
 const char *ig_pt2_argument_name(const ig_json *argument);
@@ -64,7 +64,7 @@ ig_status ig_pt2_call(const ig_pt2_scope *scope, const char *name,
 /* The results of a call go to the names of `outputs`. */
 ig_status ig_pt2_bind(const ig_pt2_scope *scope, const ig_json *outputs,
                       size_t output_count, const ig_ts_value *results, uint32_t count);
-/* The names of a node's results, one by one; NULL for those that nobody uses. */
+/* The names of a node's results, one by one; NULL for those that are not used. */
 const char **ig_pt2_result_names(ig_arena *arena, const ig_json *node,
                                  size_t *out_count);
 /* All nodes of the scope's graph, whose inputs are set. */

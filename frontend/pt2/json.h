@@ -52,7 +52,7 @@ size_t ig_json_count(const ig_json *value);
 const ig_json *ig_json_at(const ig_json *value, size_t index);
 /* The text of a STRING, else "". */
 const char *ig_json_text(const ig_json *value);
-/* False where it is no INT. */
+/* False where it is not INT. */
 bool ig_json_int(const ig_json *value, int64_t *out_value);
 /* A number, or one of the strings "Infinity", "-Infinity", "NaN". */
 bool ig_json_real(const ig_json *value, double *out_value);

@@ -57,7 +57,7 @@ typedef struct ig_import_options {
                      * a model that cannot be imported; not to be compiled */
     const char *ops; /* IR text with operators of the user's own, which are inlined, or
                       * a library of them (docs/custom-operators.md); or NULL */
-    const char *const *op_files; /* further ones, and texts that are no file */
+    const char *const *op_files; /* further ones, and texts that are not files */
     size_t op_file_count;
     const char *const *op_texts;
     size_t op_text_count;

@@ -86,15 +86,15 @@ typedef struct ig_session_options {
     /* Bytes that activations, outputs and what loops grow may take together; a run that
      * needs more gives IG_LIMIT.  0: no limit.  The caller's arena does not count. */
     size_t memory_limit;
-    /* Bytes for buffers whose size only the run finds out (grown by a loop, selected
+    /* Bytes for buffers whose size is known at run time only (grown by a loop, selected
      * by data), beyond 64 times the bytes of all others.  0: no limit of their own. */
     size_t late_limit;
     ig_ranks *ranks; /* of a program that is one rank's (shard.h): ig_group_ranks, alive
                       * as long as the session; else NULL */
     void *stream;    /* of a program that a GPU runs: the CUstream into which runs are
-                   * put, after its earlier work; of the primary context, alive as long as the
-                   * session; NULL: one of the session's own.  A run ends when the
-                   * stream is empty. */
+                      * put, after its earlier work; of the primary context, alive as
+                      * long as the session; NULL: one of the session's own.  A run
+                      * ends when the stream is empty. */
     const ig_log *log; /* is told why creating it and its runs fail, or NULL */
 } ig_session_options;
 

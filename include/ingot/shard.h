@@ -82,7 +82,7 @@ IG_API IG_MUST_USE ig_status ig_artifacts_join(ig_context *context,
                                                const char *to);
 /* The record of an artifact of a rank: {"world_size", "rank", "tables" …}, and
  * "made_of" where the plan had such a text.  *out_json is the context's until its next
- * call.  Errors: IG_INVALID for a file that is no rank's artifact; IG_IO. */
+ * call.  Errors: IG_INVALID for a file that is not a rank's artifact; IG_IO. */
 IG_API IG_MUST_USE ig_status ig_artifact_shards(ig_context *context, const char *path,
                                                 const char **out_json);
 /* Runs the programs of all `world` ranks, one module a rank and all of one context, by

@@ -31,7 +31,7 @@ typedef enum ig_stored_negative {
 
 /* Ids out of range. */
 typedef enum ig_stored_range {
-    IG_STORED_ERROR, /* fail the call: a position that is no row does */
+    IG_STORED_ERROR, /* fail the call: a position that is not a row does */
     IG_STORED_CLAMP, /* mean the nearest row */
     IG_STORED_FIRST  /* mean row 0 */
 } ig_stored_range;

@@ -30,8 +30,8 @@ typedef struct ig_train_options {
     const char *loss;
     /* Each "PATTERN=RULE(KEY=NUMBER,…)"; PATTERN as of file names.  The first whose
      * pattern a weight's name matches says how it changes; what matches none stays as
-     * it is.  An input, or a weight that is no parameter, changes where PATTERN is its
-     * very name.  docs/training.md lists rules and keys. */
+     * it is.  An input, or a weight that is not a parameter, changes where PATTERN is
+     * its very name.  docs/training.md lists rules and keys. */
     const char *const *optimizers;
     size_t optimizer_count;
     /* > 0: gradients of dense weights are made smaller until the norm of all of them

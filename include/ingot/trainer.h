@@ -18,7 +18,7 @@
  * step changes them in place.  Nothing has changed when a step fails.  In steady state
  * (shapes seen before) a step allocates nothing.  Ownership: inputs are read in place,
  * during the call.  Threads: a call that meets another one at work on its trainer is
- * refused (IG_INVALID, and no message), so that nobody reads weights while a step
+ * refused (IG_INVALID, and no message), so that no call reads weights while a step
  * writes them; ig_trainer_cancel may come from any thread, also from a signal handler.
  * Bits do not depend on how many threads share a step.
  */

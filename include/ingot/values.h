@@ -55,7 +55,7 @@ IG_API IG_MUST_USE ig_status ig_arguments_write(ig_context *context, const char 
                                                 const ig_argument *arguments,
                                                 const char *const *names, size_t count);
 /* Reads a checkpoint of torch.distributed, the folder: its tensors by their names, and
- * its counters, which are no tensors, as i64 or f64.  Nothing of it is run. */
+ * its counters, which are not tensors, as i64 or f64.  Nothing of it is run. */
 IG_API IG_MUST_USE ig_status ig_checkpoint_open(ig_context *context, const char *folder,
                                                 ig_arguments **out_arguments);
 /* Writes one, which torch.distributed.checkpoint loads.  A name is the path of a tensor

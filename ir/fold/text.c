@@ -334,7 +334,7 @@ static void put_character(ig_writer *to, wint_t c) {
     }
 }
 
-/* Bytes that are no UTF-8 stay as they are. */
+/* Bytes that are not UTF-8 stay as they are. */
 static const char *change_case(ig_arena *arena, const char *text, int64_t kind,
                                locale_t rules) {
     ig_writer to;

@@ -220,7 +220,7 @@ static ig_status check_pairs(const ig_op *op, uint32_t results, uint32_t rank_sl
     return check_own_rank(op, rank_slot, world);
 }
 
-/* A list of which only the run knows how much comes. */
+/* A list whose length is known at run time only. */
 static const ig_type *type_received(const ig_op *op, uint32_t operand,
                                     uint32_t result) {
     const ig_type *list = ig_operand_type(op, operand);

@@ -64,8 +64,8 @@ bool ig_dim_broadcast(ig_module *module, ig_dim a, ig_dim b, ig_dim *out_dim);
 ig_status ig_check_broadcast(const ig_op *op, uint32_t operand, ig_dim *dims,
                              uint32_t *rank);
 
-/* A symbol for an extent that only the run learns: that of the result's present type
- * when the op is typed already, else a fresh one. */
+/* A symbol for an extent that is known at run time only: that of the result's present
+ * type when the op is typed already, else a fresh one. */
 ig_dim ig_result_symbol(const ig_op *op, uint32_t result, uint32_t axis,
                         const char *name);
 /* Values of an operand, when at least `count` are known. */

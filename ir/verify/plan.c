@@ -77,8 +77,8 @@ static bool row_span(const area *at, int64_t *out_span) {
     return true;
 }
 
-/* An extent that only the run knows is taken as at least one: a plan that is wrong for
- * every batch but the empty one is wrong. */
+/* An extent that is known at run time only is taken as at least one: a plan that is
+ * wrong for every batch but the empty one is wrong. */
 static int64_t row_count(ig_verifier *v, const area *at) {
     int64_t min = 1, max = 1;
     if (at->type->rank) {

@@ -3,7 +3,7 @@
  *
  * Ids of many bags are in one list, and a list of lengths says how many are each
  * bag's.  Programs cut such lists in parts and put the parts in other orders; where a
- * part begins is a sum of lengths that only the run knows, bound to a symbol:
+ * part begins is a sum of lengths that are known at run time only, bound to a symbol:
  *
  *     %s = reduce %lengths as [F, B] {op = sum, axes = [1]}
  *     bind %s[0 : 1] {symbols = [n]}

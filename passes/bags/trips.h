@@ -50,7 +50,7 @@ typedef struct ig_trips {
 
 /* Of a loop that runs a number of times that is known before it, by its trip count or
  * because it ends when a counter reaches a bound.  The number may be an expression that
- * is negative for some inputs, which is no trip then. */
+ * is negative for some inputs, which means no trip. */
 bool ig_trips_of_loop(ig_recogniser *r, ig_op *loop, ig_trips *out);
 /* Straight-line code seen as one trip. */
 ig_trips ig_trips_of_one(ig_recogniser *r, ig_block *block);

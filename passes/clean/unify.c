@@ -18,7 +18,7 @@
  * the whole run, so the rest of the compiler may as well know it.  The check moves to
  * the binding of shapes, which names the inputs and dims that disagree.
  *
- * Removes such guards and binds; keeps every other one (symbols that are no input's
+ * Removes such guards and binds; keeps every other one (symbols that no input has
  * dim).
  */
 #include "base/checked.h"

@@ -42,7 +42,8 @@ static inline ig_value *ig_rule_done(ig_op *op) {
 }
 
 /* Applies the rules, in order of the table, until none matches; sets run->changed.  Ops
- * that nobody needs any more go.  IG_INTERNAL naming the rule when rules never end. */
+ * that are not needed any more go.  IG_INTERNAL naming the rule when rules never
+ * end. */
 ig_status ig_rewrite(ig_pass_run *run, ig_graph *graph, const ig_rule *rules,
                      size_t count);
 

@@ -1,4 +1,4 @@
-/* Symbols that ops define: extents that only the run learns.
+/* Symbols that ops define: extents that are known at run time only.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passes/engine/symbols.h"
 

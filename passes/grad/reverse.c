@@ -232,8 +232,8 @@ static void guard_extent(ig_grad *g, const ig_value *x, const ig_value *other,
                         other->type->dims[other->type->rank - from_end], text);
 }
 
-/* Along an axis whose extent only the run learns, 1 or d's: all places after the last
- * go to that. */
+/* Along an axis whose extent is known at run time only, 1 or d's: all places after the
+ * last go to that. */
 static ig_value *sum_learnt(ig_expr *e, ig_value *d, uint32_t axis, ig_dim extent) {
     ig_value *moved = ig_expr_move_axis(e, d, axis, 0);
     ig_dim dims[IG_TENSOR_RANK], all = moved->type->dims[0];

@@ -429,7 +429,7 @@ static bool collect_readers(buffers *s, const ig_value *value, op_list *todo,
 }
 
 /* The argument of a result that others read as well, where inserts and scatters that
- * are sure make it of an argument that nobody reads after them. */
+ * are sure make it of an argument that is not read after them. */
 static ig_value *renewed_target(buffers *s, const ig_op *ret, uint32_t index) {
     ig_value *value = ret->operands[index].value, *arg = target_of(s, ret, index);
     const ig_value *into = value, *next, *last = value;

@@ -250,7 +250,8 @@ static bool is_look_up(const ig_op *op) {
            mask < extent;
 }
 
-/* Does an attribute hold an extent that only the run knows, as a slice's start may? */
+/* Does an attribute hold an extent that is known at run time only, as a slice's start
+ * may? */
 static bool has_open_attr(const ig_op *op) {
     for (uint32_t i = 0; i < ig_ops[op->code].attr_count; i++) {
         const ig_attr *attr = &op->attrs[i];

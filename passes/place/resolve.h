@@ -16,7 +16,7 @@ typedef struct ig_resolver {
 } ig_resolver;
 
 /* Extent `d` of a result when it is a symbol without a value yet; otherwise a new
- * symbol that nobody reads. */
+ * symbol that is not read. */
 ig_dim ig_resolver_extent(ig_resolver *m, uint32_t result, uint32_t d);
 /* From here on, elements of an i64 vector are the values of symbols. */
 void ig_resolver_bind(ig_resolver *m, ig_value *found, const ig_dim *symbols,

@@ -121,7 +121,7 @@ ig_dim ig_resolver_extent(ig_resolver *m, uint32_t result, uint32_t d) {
 }
 
 /* The symbol that extent `d` of the first result is and that has no value yet, or one
- * that nobody reads. */
+ * that is not read. */
 static ig_dim extent_symbol(ig_resolver *m, uint32_t d) {
     return ig_resolver_extent(m, 0, d);
 }

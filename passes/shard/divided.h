@@ -37,7 +37,7 @@ typedef struct ig_divided {
 /* Reads the op: who has what. */
 ig_status ig_divide_parts(ig_op *op, ig_arena *arena, ig_divided *out);
 /* Reads the op and makes the tables of its rank, as weights of the module.  Reports
- * shards that are no parts, and tables that cannot be cut. */
+ * shards that are not parts, and tables that cannot be cut. */
 ig_status ig_divide(ig_op *op, ig_arena *arena, ig_divided *out);
 
 #endif

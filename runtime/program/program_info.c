@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The last ports are state, which is no concern of callers. */
+/* The last ports are state, which is not a concern of callers. */
 static uint32_t own_count(const ig_program *program, uint32_t count) {
     return count - program->plan.states_count;
 }

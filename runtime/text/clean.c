@@ -1,6 +1,6 @@
 /* Texts in one case, without stop words.  SPDX-License-Identifier: Apache-2.0
  *
- * Characters change one by one, by the C library's tables; bytes that are no UTF-8
+ * Characters change one by one, by the C library's tables; bytes that are not UTF-8
  * stay.
  */
 #include "runtime/text/text.h"

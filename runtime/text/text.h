@@ -1,4 +1,5 @@
-/* Declarations shared by the host functions on texts.  SPDX-License-Identifier: Apache-2.0 */
+/* Declarations shared by the host functions on texts.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_RUNTIME_TEXT_TEXT_H
 #define IG_RUNTIME_TEXT_TEXT_H
 

@@ -1,4 +1,5 @@
-/* The distance of nodes from one that needs them.  SPDX-License-Identifier: Apache-2.0 */
+/* The distance of nodes from one that needs them.
+ * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/onnx/edit/editor.h"
 
 static void reach_givers(const ig_map *givers, const Onnx__NodeProto *node,

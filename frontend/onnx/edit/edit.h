@@ -76,7 +76,7 @@ typedef struct ig_onnx_wanted {
 } ig_onnx_wanted;
 
 /* A file as it is but for further outputs: of the wanted values that there are, those
- * that are no outputs yet are outputs after the model's own.  The module owns the
+ * that are not outputs yet are outputs after the model's own.  The module owns the
  * text. */
 ig_status ig_onnx_expose(ig_context *context, const char *path,
                          const ig_onnx_wanted *wanted, ig_module **out_module,
@@ -113,8 +113,8 @@ typedef struct ig_onnx_quantising {
 } ig_onnx_quantising;
 
 /* The model with QuantizeLinear and DequantizeLinear in front of layers; dynamic:
- * DynamicQuantizeLinear and integer operators in their place.  Weights that nobody
- * reads any more go.  The module owns the text.  Errors: those of ig_onnx_edit_open;
+ * DynamicQuantizeLinear and integer operators in their place.  Weights that are not
+ * read any more go.  The module owns the text.  Errors: those of ig_onnx_edit_open;
  * IG_UNSUPPORTED below opset 13, IG_LIMIT for more than a file can hold (2 GiB). */
 ig_status ig_onnx_quantise(ig_context *context, const char *path,
                            const ig_onnx_quantising *how, ig_module **out_module,

@@ -77,7 +77,7 @@ ig_archive_format ig_archive_sniff(ig_str bytes);
 const char *ig_archive_format_words(ig_archive_format format);
 const char *ig_archive_format_advice(ig_archive_format format);
 /* Reports that `file` is of a format that is not read (UNSUPPORTED; INVALID where it is
- * no format at all) and returns the status. */
+ * not a format at all) and returns the status. */
 ig_status ig_archive_refuse(ig_context *context, const char *file,
                             ig_archive_format format);
 

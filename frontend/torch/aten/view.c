@@ -47,7 +47,7 @@ ig_status ig_aten_give_view(ig_ts_call *call, ig_value *value) {
     return value ? ig_ts_give_view(call, 0, 0, value) : call->e->status;
 }
 
-/* `count` elements of an axis, `step` apart, which only the run knows. */
+/* `count` elements of an axis, `step` apart: dims that are known at run time only. */
 static ig_value *gather_steps(ig_expr *e, ig_value *x, uint32_t axis, ig_dim start,
                               ig_dim step, ig_dim count) {
     ig_value *index = ig_expr_iota(e, IG_DT_i64, count);

@@ -31,7 +31,7 @@ typedef struct ig_checkpoint_tensor {
     size_t chunk_count;
 } ig_checkpoint_tensor;
 
-/* A counter, or another object of Python that is no tensor. */
+/* A counter, or another object of Python that is not a tensor. */
 typedef struct ig_checkpoint_object {
     ig_str name;
     ig_checkpoint_chunk chunk;

@@ -69,7 +69,8 @@ static ig_status target_at(ig_ts_call *call, uint32_t index, ig_ts_list **out_li
     return ig_ts_list_at(call, index, out_list);
 }
 
-/* A number that only the run has; that of a trip is known when the trips are. */
+/* A number that is known at run time only; that of a trip is known when the trips
+ * are. */
 static ig_status refuse_index(ig_ts_call *call, const ig_ts_value *index) {
     ig_dim dim = index->form == IG_TS_DIM ? index->as.dim : ig_dim_of(0);
     bool is_trip = index->form == IG_TS_RUN && ig_ts_is_trip(index->as.value, &dim);

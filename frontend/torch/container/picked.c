@@ -1,4 +1,4 @@
-/* Items of lists by indices that only the run has.
+/* Items of lists by indices that are known at run time only.
  * SPDX-License-Identifier: Apache-2.0
  *
  *     y = l[i]      row i of the items, side by side

@@ -1,4 +1,4 @@
-/* Items of lists by numbers that only the run has.
+/* Items of lists by numbers that are known at run time only.
  * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_FRONTEND_TORCH_CONTAINER_PICKED_H
 #define IG_FRONTEND_TORCH_CONTAINER_PICKED_H

@@ -392,7 +392,7 @@ static ig_status parse_tree(const ig_ts_entry *entry, const char *name,
                  : IG_OK;
 }
 
-/* A default is part of the program: it is no argument of the graph. */
+/* A default is part of the program: it is not an argument of the graph. */
 static ig_status default_value(ig_ts_entry *entry, const ig_param *param,
                                ig_ts_value *out) {
     ig_node node = { .kind = IG_NODE_NONE, .name = ig_str_of(param->name) };

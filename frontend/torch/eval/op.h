@@ -116,8 +116,8 @@ bool ig_ts_is_none(const ig_ts_call *call, uint32_t index);
 ig_status ig_ts_tensor_arg(ig_ts_call *call, uint32_t index, ig_value **out_value);
 /* The same; NULL for None. */
 ig_status ig_ts_tensor_opt(ig_ts_call *call, uint32_t index, ig_value **out_value);
-/* A list (or tuple) as the program holds it; one whose items only the run knows is
- * refused. */
+/* A list (or tuple) as the program holds it; one whose items are known at run time only
+ * is refused. */
 ig_status ig_ts_list_arg(ig_ts_call *call, uint32_t index, const ig_ts_list **out_list);
 /* The list or tuple that a value is, of `min` known items or more; else NULL. */
 const ig_ts_list *ig_ts_items_of(const ig_ts_value *value, size_t min);

@@ -1,4 +1,4 @@
-/* Lists whose length only the run knows.  SPDX-License-Identifier: Apache-2.0 */
+/* Lists whose length is known at run time only.  SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/eval/stacked.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* Lists whose length only the run knows.
+/* Lists whose length is known at run time only.
  * SPDX-License-Identifier: Apache-2.0
  *
  * The list that a loop fills with one tensor a trip, and the parts of a tensor along an

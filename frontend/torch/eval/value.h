@@ -224,7 +224,7 @@ static inline ig_ts_value ig_ts_of_object(ig_ts_object *object) {
 }
 /* An integer: known when the dim is a number. */
 ig_ts_value ig_ts_of_dim(const ig_module *module, ig_dim dim);
-/* The value of a literal that is no container; false: `node` is none. */
+/* The value of a literal that is not a container; false: `node` is none. */
 bool ig_ts_literal(const ig_ast *node, ig_ts_value *out);
 /* A number computed at run time; `value` has rank 0. */
 ig_ts_value ig_ts_of_run(ig_ts_kind kind, ig_value *value);

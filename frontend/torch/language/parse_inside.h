@@ -41,7 +41,7 @@ ig_status ig_py_expect_punct(ig_py_parser *parser, uint32_t punct);
 ig_status ig_py_expect_word(ig_py_parser *parser, const char *word);
 ig_status ig_py_expect_newline(ig_py_parser *parser);
 ig_status ig_py_expected(ig_py_parser *parser, const char *what);
-/* A name that is no keyword; interned. */
+/* A name that is not a keyword; interned. */
 ig_status ig_py_parse_name(ig_py_parser *parser, const char *what,
                            const char **out_name);
 bool ig_py_is_keyword(ig_str word);

@@ -121,7 +121,7 @@ typedef struct ig_py_quant {
     int64_t axis;
 } ig_py_quant;
 
-/* A tensor that is no strided view of a storage. */
+/* A tensor that is not a strided view of a storage. */
 typedef struct ig_py_sparse {
     const char *layout; /* "sparse_coo", "sparse_csr" … */
     ig_py **parts;      /* coo: indices, values; csr: crow, col, values … */

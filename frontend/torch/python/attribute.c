@@ -250,7 +250,7 @@ static ig_status thing_attribute(ig_ts_eval *eval, const ig_python_thing *thing,
     return IG_OK;
 }
 
-/* Attributes of tensors that are no calls; others are methods. */
+/* Attributes of tensors that are not calls; others are methods. */
 static ig_status tensor_attribute(ig_ts_eval *eval, const ig_ts_value *tensor,
                                   const char *name, ig_ts_value *out) {
     static const char *const operators[][2] = {

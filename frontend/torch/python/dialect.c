@@ -179,7 +179,7 @@ static ig_status call_operator(ig_ts_eval *eval, const char *name, const ig_ast 
     return ig_python_op_with(eval, name, &arguments, out);
 }
 
-/* A method of something that is no object of a class with source. */
+/* A method of something that is not an object of a class with source. */
 static ig_status call_builtin(ig_ts_eval *eval, const ig_ts_value *self,
                               const char *name, const ig_ast *node, ig_ts_value *out) {
     const char *ns = self->kind == IG_TS_OBJECT ? self->as.object->class_name : "aten";

@@ -151,7 +151,7 @@ static ig_value *is_odd(ig_builder *b, ig_value *y) {
     return k_binary(b, IG_OP_and, is_integer(b, y), k_unary(b, IG_OP_not, is_even));
 }
 
-/* A negative finite number to a power that is no integer. */
+/* A negative finite number to a power that is not an integer. */
 static ig_value *is_undefined(ig_builder *b, ig_value *x, ig_value *y) {
     ig_value *is_below = ig_math_is(b, IG_OP_lt, x, 0);
     ig_value *is_finite = ig_math_is(b, IG_OP_gt, x, -(double)__builtin_inf());

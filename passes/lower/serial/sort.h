@@ -1,4 +1,5 @@
-/* Declarations shared by the two schedules of topk.  SPDX-License-Identifier: Apache-2.0 */
+/* Declarations shared by the two schedules of topk.
+ * SPDX-License-Identifier: Apache-2.0 */
 #ifndef IG_PASSES_LOWER_SERIAL_SORT_H
 #define IG_PASSES_LOWER_SERIAL_SORT_H
 

@@ -96,7 +96,7 @@ PyObject *unpack_elements(const ig_view *view);
 bool is_text_format(const char *format);
 /* b->view, with the extents, strides and `unit` of such a buffer, becomes one of
  * IG_STR8 over a copy of the strings, b->copy.  TypeError or ValueError with the place
- * of an element that is no string or has a NUL. */
+ * of an element that is not a string or has a NUL. */
 int make_texts(borrowed *b, const char *format);
 /* A copy of the texts of such a view in one block, to be freed; NULL: no memory. */
 void *copy_texts(const ig_view *view);

@@ -37,7 +37,7 @@ typedef struct ig_redis_guard {
 
 /* Looks at bytes that came, up to where the header of a bundle begins or ends; returns
  * how many these are, and in `*out_is_fed` whether hiredis gets them.  Where they are
- * no reply `*out_why` says why.  Starts from zeroes. */
+ * not a reply `*out_why` says why.  Starts from zeroes. */
 size_t ig_redis_guard_read(ig_redis_guard *guard, const char *bytes, size_t size,
                            bool *out_is_fed, const char **out_why);
 /* Is no reply under way? */

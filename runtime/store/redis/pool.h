@@ -30,7 +30,7 @@ typedef struct ig_redis_work {
     bool (*put)(void *user, connection *c, size_t index);
     /* In place of it: one command of several items, answered by an array. */
     bool (*put_bundle)(void *user, connection *c, size_t from, size_t count);
-    /* Takes a reply that is no error.  An error is the call's. */
+    /* Takes a reply that is not an error.  An error is the call's. */
     ig_status (*take)(void *user, const ig_store_call *call, const connection *c,
                       size_t index, const redisReply *reply);
 } ig_redis_work;

@@ -205,7 +205,7 @@ static ig_status take_value(void *user, const ig_store_call *call, const connect
     return IG_OK;
 }
 
-/* MGET says nil of keys that are no strings, too: GET knows better. */
+/* MGET says nil of keys that are not strings, too: GET knows better. */
 static ig_status take_of_bundle(void *user, const ig_store_call *call,
                                 const connection *c, size_t group,
                                 const redisReply *reply) {

@@ -154,7 +154,7 @@ static void put_error(int exit_status) {
 
 /* ---- the end ---- */
 
-/* Output that is no JSON at all was asked for by a format. */
+/* Output that is not JSON at all was asked for by a format. */
 static void put_value(int exit_status, const char *file, const char *text,
                       size_t size) {
     bool is_ours = are_values(text);

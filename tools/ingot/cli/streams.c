@@ -140,7 +140,7 @@ static bool replace_file(const char *path, const char *text, size_t size) {
     return is_good;
 }
 
-/* An existing path that is no plain file, such as a pipe, is written into. */
+/* An existing path that is not a plain file, such as a pipe, is written into. */
 static bool is_device(const char *path) {
     struct stat facts;
     return stat(path, &facts) == 0 && !S_ISREG(facts.st_mode);

@@ -29,7 +29,7 @@ bool fixes_rowwise_mean(const settings *given);
 /* Reads and, unless the target is interpret, compiles. */
 ig_status model_open(const settings *given, ig_context *context, const char *path,
                      model *out, message *why);
-/* The same for models that are no artifacts, by these options; out->context is set. */
+/* The same for models that are not artifacts, by these options; out->context is set. */
 ig_status module_open(const settings *given, const char *path,
                       const ig_import_options *how, model *out);
 ig_status program_open(const char *path, const ig_program_options *how,

@@ -15,7 +15,7 @@ static void put_number(double x, int width) {
     }
 }
 
-/* Bytes that are no ASCII may be more or less wide than they are many. */
+/* Bytes that are not ASCII may be more or less wide than they are many. */
 static void put_name(const char *name, int width) {
     put_plain(stdout, name);
     int length = (int)strlen(name);

@@ -36,7 +36,7 @@ typedef struct test_case {
 
 typedef enum outcome { PASSED, FAILED, SKIPPED, INTERRUPTED } outcome;
 
-/* A kind of case that is no model with data sets; a list of them ends with { 0 }. */
+/* A kind of case that is not a model with data sets; a list of them ends with { 0 }. */
 typedef struct case_kind {
     bool (*takes)(const char *path);
     outcome (*check)(struct verification *v, const char *path);

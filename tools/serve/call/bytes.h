@@ -31,7 +31,7 @@ void bytes_free(bytes *of);
 /* Text; like all of it, without a zero byte at the end. */
 void put_text(bytes *to, const char *text);
 void put_format(bytes *to, const char *format, ...) IG_PRINTF(2, 3);
-/* A string as JSON, with its quotes; bytes that are no UTF-8 become U+FFFD. */
+/* A string as JSON, with its quotes; bytes that are not UTF-8 become U+FFFD. */
 void put_string(bytes *to, const char *text, size_t size);
 /* A number as JSON; those that JSON has no word for are null. */
 void put_real(bytes *to, double value, int digits);

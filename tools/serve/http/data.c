@@ -55,7 +55,7 @@ static bool read_whole_element(reading *now, const json_t *from) {
     int64_t value = json_is_true(from) ? 1 : json_integer_value(from);
     size_t row = 0;
     while (ranges[row].dtype != now->to->dtype) {
-        row++; /* every type that is no real number and no text has one */
+        row++; /* each type that is neither a real number nor a text has one */
     }
     bool is_good = now->to->dtype == IG_BOOL8
                        ? json_is_boolean(from) || json_is_integer(from)

@@ -31,7 +31,7 @@ static void free_exchange(exchange *of) {
 
 /* ---- reading ---- */
 
-/* A size in a header.  False: it is no number. */
+/* A size in a header.  False: it is not a number. */
 static bool read_size(const char *text, size_t *out) {
     size_t digits = strspn(text, "0123456789");
     if (digits == 0 || digits > 18 || text[digits]) {

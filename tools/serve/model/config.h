@@ -43,7 +43,7 @@ typedef struct model_config {
     config_port *inputs, *outputs;
     size_t input_count, output_count;
     const char *file; /* default_model_filename, or NULL */
-    /* How a model that is no artifact is compiled: as ingot compile takes it. */
+    /* How a model that is not an artifact is compiled: as ingot compile takes it. */
     const char **statements;
     size_t statement_count;
     const char *entry; /* or NULL */

@@ -184,7 +184,7 @@ static ig_value *transform_inner(ig_onnx_node *node, ig_value *x) {
     return join_complex(e, parts);
 }
 
-/* The axes before and after one that the run learns, as one each. */
+/* The axes before and after one that is known at run time only, as one each. */
 typedef struct open_axis {
     ig_value *axis_index, *axis, *extents; /* i64 [axes] 0, 1 ...; []; [axes] */
     ig_dim before, own, after;

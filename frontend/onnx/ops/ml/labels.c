@@ -22,7 +22,7 @@ static ig_value *read_first(ig_onnx_node *node, const char *const *names) {
     return NULL;
 }
 
-/* What elements get that are no key, [1] of the values' type. */
+/* The value of elements that are not a key, [1] of the values' type. */
 static ig_value *read_default(ig_onnx_node *node, ig_dtype dtype) {
     static const char *const of_floats[] = { "default_tensor", "default_float", NULL };
     static const char *const of_ints[] = { "default_tensor", "default_int64", NULL };
@@ -86,7 +86,8 @@ static ig_value *find_text(ig_onnx_node *node, ig_value *x, ig_value *list,
     return ig_build_where(e, is_none, ig_expr_integer(e, IG_DT_i64, count), at);
 }
 
-/* The values by position, and after them the default for elements that are no key. */
+/* The values by position, and after them the default for elements that are not a
+ * key. */
 static ig_status give_values(ig_onnx_node *node, ig_value *values, ig_value *at) {
     ig_expr *e = node->e;
     ig_value *other = read_default(node, (ig_dtype)values->type->dtype);

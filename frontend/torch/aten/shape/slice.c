@@ -11,7 +11,7 @@
 
 /* ---- one slice ---- */
 
-/* Positions whose sign only the run knows: the op clamps them itself. */
+/* Positions whose sign is known at run time only: the op clamps them itself. */
 static ig_value *slice_by_operands(ig_expr *e, ig_value *x, uint32_t axis,
                                    const ig_slice_ends *ends) {
     ig_dim axis_dim = ig_dim_of(axis), step = ig_dim_const(e->module, ends->step);
@@ -93,7 +93,7 @@ ig_status ig_ts_op_narrow(ig_ts_call *call) {
     return ig_aten_give_view(call, ig_expr_slice(call->e, v.x, axis, start, length, 1));
 }
 
-/* An index whose sign or range only the run knows. */
+/* An index whose sign or range is known at run time only. */
 static ig_value *select_by_gather(ig_ts_call *call, ig_value *x, uint32_t axis,
                                   uint32_t index_arg) {
     return ig_expr_gather(call->e, x, ig_aten_operand(call, index_arg, IG_DT_i64), axis,
