@@ -30,8 +30,8 @@ ig_value *ig_compose_scores(ig_expr *e, const ig_attention *a, ig_scores until);
  * left. */
 double ig_compose_attention_scale(ig_expr *e, ig_value **q);
 
-/* Heads are the third axis from the end.  Each of x's, as often as it takes to have as
- * many as q has. */
+/* Repeats each head of x (the third axis from the end) so that x has as many heads as
+ * q. */
 ig_value *ig_compose_repeat_heads(ig_expr *e, ig_value *x, const ig_value *q);
 /* [B, L, heads * E] to [B, heads, L, E], and back. */
 ig_value *ig_compose_split_heads(ig_expr *e, ig_value *x, int64_t heads);

@@ -52,7 +52,8 @@ static bool as_ratio(double scale, bool is_f32, int64_t *out_p, int64_t *out_q) 
     return false;
 }
 
-/* Extents that no tensor has are -1, which no symbol takes. */
+/* Extents that are too large or negative become -1, which is refused when it is
+ * bound. */
 static ig_value *as_extents(ig_expr *e, ig_value *x) {
     if (!x) {
         return NULL;

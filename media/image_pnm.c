@@ -35,7 +35,7 @@ static void skip_blanks(reader *r) {
     }
 }
 
-/* A decimal number, or one digit of it. */
+/* Reads a decimal number, or one digit of it. */
 static ig_status read_number(reader *r, bool is_digit, uint32_t *out) {
     const uint8_t *data = r->file->data;
     skip_blanks(r);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The extent of a vector; reports others. */
+/* The extent of a vector; another rank is reported. */
 static bool read_extent(ig_expr *e, const ig_value *x, ig_dim *out_extent) {
     if (x && x->type->rank == 0) {
         ig_expr_fail(e, IG_INVALID, "expected a vector, got a tensor of rank 0");

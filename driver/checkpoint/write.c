@@ -280,7 +280,7 @@ static int open_locked(const char *path) {
     return handle;
 }
 
-/* Killed writers leave folders beside: these go. */
+/* Removes the folders that killed writers have left beside it. */
 static void remove_stale(writing *w, const char *parent) {
     DIR *all = opendir(parent);
     for (struct dirent *entry; all && (entry = readdir(all)) != NULL;) {

@@ -214,7 +214,8 @@ static const char *level_name(const ig_target *target) {
     return target->family == IG_FAMILY_CPU ? target->level : target->name;
 }
 
-/* Of the first plan, but for levels and weights, which are those of all. */
+/* The manifest of the first plan, except levels and weights, which are those of all
+ * plans. */
 static ig_str make_manifest(const ig_compilation *build, const ig_artifact_writer *w) {
     ig_writer out;
     ig_writer_init(&out, w->arena);

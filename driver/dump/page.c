@@ -111,7 +111,8 @@ static void put_step(const ig_json *step, int64_t index, ig_writer *out) {
     ig_put_char(out, '}');
 }
 
-/* The page's part of a profile, written anew: whatever else the text holds. */
+/* Writes the members of a profile that the page reads; others in the text are left
+ * out. */
 static ig_status put_profile(page_call *call) {
     ig_location where = { .file = "profile" };
     const ig_json *profile = NULL;

@@ -94,7 +94,8 @@ static bool is_grid_legal(const shard_problem *p, const shard_placement *placeme
     return true;
 }
 
-/* Parts that go to as many ranks are on different ones; those of a host on one host. */
+/* Are the shards of a type over all ranks on different ranks, and those of a type
+ * within a host on one host? */
 static bool are_ranks_legal(const shard_problem *p, const shard_placement *placement) {
     shard_type type = placement->option->type;
     if (type == SHARD_GRID) {

@@ -241,7 +241,7 @@ void shard_order_by_work(shard_planner *planner) {
     qsort(planner->sized, count, sizeof *planner->sized, more_work_first);
 }
 
-/* Tables from the one with most work on, each by the option that is best so far. */
+/* Places tables by falling work, each by the best option so far. */
 static bool build_plan(shard_search *search) {
     shard_planner *planner = search->planner;
     size_t count = planner->problem->table_count;

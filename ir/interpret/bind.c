@@ -132,7 +132,8 @@ static void describe_tensor(const ig_tensor *tensor, char *text, size_t size) {
     }
 }
 
-/* Results of infer hooks are our own promise; other types came with the graph. */
+/* A wrong type from an infer hook is a defect of ours; other types came with the
+ * graph. */
 ig_status ig_run_check_result(ig_run *run, const ig_op *op, const ig_value *value,
                               const ig_tensor *tensor) {
     char given[256];

@@ -190,7 +190,8 @@ static void put_hex(ig_writer *out, const void *bytes, int64_t size) {
     ig_put_char(out, ')');
 }
 
-/* Numbers where people can read them: few, and of a plain dtype. */
+/* Is the constant printed as numbers that people can read: few, and of a plain
+ * dtype? */
 static bool is_list(const ig_data *data, int64_t *out_count) {
     int64_t size;
     return data->type->kind != IG_TABLE && ig_type_known_count(data->type, out_count) &&

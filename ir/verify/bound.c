@@ -54,7 +54,7 @@ static void check_dims(ig_verifier *v, const ig_op *op, const ig_dim *dims,
     }
 }
 
-/* What attribute `slot` of `holder` mentions, for `op`. */
+/* Checks the symbols that attribute `slot` of `holder` mentions, for `op`. */
 static void check_attr(ig_verifier *v, const ig_op *op, const ig_op *holder,
                        uint32_t slot) {
     const ig_attr *attr = &holder->attrs[slot];

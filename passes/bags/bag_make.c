@@ -29,7 +29,7 @@ static ig_empty empty_rule(const ig_recogniser *r, const ig_bag_spec *spec) {
     return is_zero ? IG_EMPTY_zero : reduced[spec->pool];
 }
 
-/* A list of one entry; none when that is the default. */
+/* A list of one entry; NULL when the entry is the default. */
 static ig_ints make_entry(const int64_t *value, int64_t absent) {
     return (ig_ints){ *value == absent ? NULL : value, 1 };
 }

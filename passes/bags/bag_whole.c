@@ -279,7 +279,7 @@ static bool is_filled(ig_value *value, int64_t number) {
            is_progression(value, number, 0);
 }
 
-/* 0, 1, … of a list's elements. */
+/* Is it 0, 1, … over the elements of a list? */
 static bool counts_ids(const source *s, const ig_value *value, ig_dim count) {
     const ig_op *range = ig_def(value, IG_OP_range);
     int64_t first, step;

@@ -77,7 +77,7 @@ static ig_value *concat_of_concat(ig_builder *b, ig_op *op) {
 
 enum { COPIES_MIN = 8 }; /* fewer are copied where they go, one by one */
 
-/* `count` copies of x side by side along `axis`. */
+/* `count` copies of x concatenated along `axis`. */
 static ig_value *repeat_along(ig_expr *e, ig_value *x, uint32_t axis, uint32_t count) {
     ig_dim split[IG_TENSOR_RANK + 1], wide[IG_TENSOR_RANK + 1], whole[IG_TENSOR_RANK];
     uint32_t rank = x->type->rank;

@@ -44,7 +44,7 @@ void ig_grad_bag_ids(ig_grad *g) {
     ig_grad_give(g, last, ig_expr_reshape(e, d, type->rank, type->dims));
 }
 
-/* Each goes back from where it went; an id that became -1 went nowhere: to a 0 behind
+/* Each goes back from where it went; an id that became -1 went nowhere: to a 0 after
  * all. */
 void ig_grad_deal(ig_grad *g) {
     ig_expr *e = g->e;

@@ -313,7 +313,7 @@ static bool is_integer_product(const ig_op *op) {
     return op->code == IG_OP_matmul_integer && op->results->type->rank > 2;
 }
 
-/* Is one of the block's convolutions one with channels last by now? */
+/* Converts a block; true when one of its convolutions has channels last now. */
 static bool convert_block(ig_pass_run *run, ig_block *block) {
     bool has_any = false;
     for (ig_op *op = block->first, *next; op; op = next) {

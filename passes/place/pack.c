@@ -232,8 +232,8 @@ static ig_weight *make_packed(ig_pass_run *run, ig_module *module, const matrix 
 
 /* ---- matrices computed from constants ---- */
 
-/* A look-up in a table that is as long as its masked indices need: numbers of few bits
- * that have meanings, and cannot trap. */
+/* A look-up, by masked indices, in a table of all values of few bits, which cannot
+ * trap. */
 static bool is_look_up(const ig_op *op) {
     int64_t extent, mask;
     if (op->code != IG_OP_gather || ig_attr_int(op, IG_gather_axis, 0) != 0) {

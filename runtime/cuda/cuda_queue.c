@@ -35,7 +35,7 @@ static void release_memory(const cuda_queue *queue, void *memory, size_t size) {
     device->verbs->release((void *)(uintptr_t)device, memory, size);
 }
 
-/* Leaves nothing in the stream, as `cleared` lives no longer. */
+/* Waits until the stream is empty, since `cleared` ends with this function. */
 static ig_status clear_reports(cuda_queue *queue) {
     const char *subject = "clearing reports";
     const ig_cuda_device *gpu = ig_cuda_gpu_of(queue);

@@ -157,7 +157,7 @@ static inline bool ig_session_is_far(const ig_session *session, uint32_t index) 
 
 /* session_bind.c: memory for an output of so many bytes, and its view. */
 ig_status ig_session_place_output(ig_session *session, uint32_t index, int64_t bytes);
-/* Does an input lie there, in whole or in part? */
+/* Does an input overlap this memory? */
 bool ig_session_overlaps_input(const ig_session *session, const char *data,
                                int64_t bytes);
 void ig_session_describe_output(ig_session *session, uint32_t index);

@@ -76,7 +76,8 @@ static inline ig_status read_operand(ig_session *session, uint32_t step, uint32_
     return ig_session_check_report(session);
 }
 
-/* What has no size for these extents is refused here, by the words of its planning. */
+/* Buffers without a size for these extents are refused here, with the message of their
+ * planning. */
 static ig_status resolve_late(ig_session *session, uint32_t index) {
     if (session->program->execs[index].is_late || session->shape->is_partial) {
         IG_TRY(ig_session_resolve(session, index));

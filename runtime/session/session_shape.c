@@ -102,7 +102,7 @@ ig_status ig_session_size_buffer(ig_session *session, uint32_t index,
     return has_size ? IG_OK : too_large_buffer(session, index);
 }
 
-/* What is refused where it stands is refused when it runs, which it may not do. */
+/* A conditional step is refused when it runs, which may never happen. */
 static ig_status put_off(ig_session *session, uint32_t step, ig_status status) {
     if (status == IG_OK || step >= session->plan->steps_count ||
         !session->program->execs[step].is_conditional) {

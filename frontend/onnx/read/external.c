@@ -3,8 +3,8 @@
  *
  * A model file is not trusted to name files: only regular files beneath the model's own
  * folder are opened (base/platform does the checking, on the opened file), each once,
- * and offsets and lengths are checked before anything is touched.  What the caller has
- * in memory comes before files.
+ * and offsets and lengths are checked before anything is touched.  Data that the
+ * caller has in memory comes before files.
  */
 #include "frontend/onnx/read/model.h"
 
@@ -110,7 +110,7 @@ static ig_status open_file(ig_onnx_model *model, const ig_onnx_about *about,
     return IG_OK;
 }
 
-/* What the caller gave as this tensor, where it did not give the file. */
+/* The bytes that the caller gave for this tensor, where it did not give the file. */
 static const opened *given_tensor(ig_onnx_model *model, const Onnx__TensorProto *tensor,
                                   const char *location) {
     const opened *file = ig_map_get(&model->external, ig_str_of(location));

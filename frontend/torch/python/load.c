@@ -407,8 +407,8 @@ static bool is_of_dialect(const ig_py *object) {
            ig_str_starts(class->as.global.module, "__torch__");
 }
 
-/* Containers are known by their pickled value before their items are loaded: a cycle
- * cannot be in a pickle's graph, but one object is met many times. */
+/* Containers are registered by their pickled value before their items are loaded: the
+ * graph of a pickle has no cycle, but reaches one object by several ways. */
 static ig_status load_container(ig_ts_eval *eval, ig_py *value, const char *path,
                                 ig_ts_value *memo) {
     switch ((int)value->kind) {

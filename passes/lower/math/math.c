@@ -5,7 +5,7 @@
  *
  * n ln 2 is subtracted in two parts, of which the first is exact.  exp(r) is a minimax
  * polynomial, 1 + r (1 + r p(r)), whose last two additions make nearly all of the
- * error.  n stands in the low bits of x / ln 2 + 1.5 * 2^23, from which mul_exp2 takes
+ * error.  n is in the low bits of x / ln 2 + 1.5 * 2^23, from which mul_exp2 takes
  * it.
  *
  * tanh divides by 1 + exp: stable, since its error is divided away.  Coefficients are

@@ -11,8 +11,8 @@ bool ig_math_is_long(ig_opcode code);
 /* The function of one or two f32 or f64 numbers. */
 ig_value *ig_math_in_double(ig_builder *b, ig_opcode code, ig_value *const *x);
 
-/* The exact remainder of x / y with the sign of x, or (where it does not truncate) of
- * y: that one is x's remainder plus y, rounded. */
+/* The exact remainder of x / y with the sign of x; where it does not truncate, with
+ * the sign of y: the remainder plus y, rounded. */
 ig_value *ig_math_mod(ig_builder *b, ig_value *x, ig_value *y, bool truncates);
 
 /* Of f64 alone: */

@@ -119,7 +119,7 @@ typedef struct spare_blocks {
 
 /* With one owner; NULL without an exception: there is no memory. */
 spare_blocks *spares_of(const ig_program *program);
-/* One owner fewer. */
+/* Removes one owner. */
 void spares_release(spare_blocks *spares);
 /* Gives outputs of known size that have no memory some, and with it a capacity. */
 int spares_take(spare_blocks *spares, ig_view *outputs);

@@ -144,8 +144,8 @@ static PyObject *program_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     return opened ? make_program(type, opened, o.threads) : NULL;
 }
 
-/* The compiler's half hands over what it made: a capsule "ig_program".  The third
- * argument is the type of results of calls that have no array to go by. */
+/* Takes a program that the compiler's half made, a capsule "ig_program". The third
+ * argument is the type of results of calls without an array argument. */
 static PyObject *program_from_capsule(PyObject *type, PyObject *args) {
     PyObject *capsule, *result_type = NULL;
     int threads = 1;

@@ -25,7 +25,7 @@ static const table tables[] = {
     { "guards", "Guards", { "claim", "message" } },
 };
 
-/* Numbers to the right, texts as they are. */
+/* Numbers are aligned right, texts left. */
 static void print_cell(const json_t *value, bool is_markdown) {
     if (json_is_integer(value)) {
         printf(is_markdown ? "%lld" : "%14lld", (long long)json_integer_value(value));

@@ -58,7 +58,8 @@ void trainer_close(trainer *t);
 ig_argument *trainer_find(const trainer *t, const char *name);
 /* A copy of `value` becomes the input of that name, whose type and extents it has. */
 bool trainer_set(trainer *t, const char *name, const ig_argument *value);
-/* Is the input's value, of those in front of the label, no array of a batch? */
+/* Has the trainer the value of this input (of those before the label), so that no batch
+ * gives it? */
 bool trainer_has(const trainer *t, size_t index);
 /* One step.  False: t->why tells, and nothing has changed. */
 bool trainer_step(trainer *t);

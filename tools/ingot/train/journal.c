@@ -181,7 +181,7 @@ static bool put_back(const journal *j, batch *b) {
     return is_good;
 }
 
-/* Reads the row behind a head; false: it is not whole. */
+/* Reads the row after a head; false: it is not whole. */
 static bool read_row(const journal *j, FILE *file, const head *h, batch *b) {
     bool is_known = h->table >= 0 && (uint64_t)h->table < j->table_count;
     const journal_table *t = is_known ? &j->tables[h->table] : NULL;

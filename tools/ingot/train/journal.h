@@ -7,7 +7,7 @@
  *
  * Rows go to the store between checkpoints, when others need their memory.  So each row
  * is written down before the first step that may change it, in the file `rows-M` beside
- * checkpoint M, and put back where training goes on behind M.
+ * checkpoint M, and put back where training goes on after M.
  */
 #ifndef IG_TOOLS_INGOT_TRAIN_JOURNAL_H
 #define IG_TOOLS_INGOT_TRAIN_JOURNAL_H
@@ -44,7 +44,7 @@ typedef struct journal {
  * and below: after a message. */
 bool journal_add(journal *j, size_t table, const int64_t *ids, const int64_t *rows,
                  size_t count);
-/* What was added is on disk when it returns. */
+/* All added rows are on disk when it returns. */
 bool journal_sync(journal *j);
 /* The store has all rows of step `base`, whose checkpoint is next: a file of its own.
  * Those of others stay, should that checkpoint fail. */

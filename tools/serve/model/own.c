@@ -85,7 +85,7 @@ static bool copy_artifact(const own_options *options, const char *from, const ch
 
 /* ---- compiling ---- */
 
-/* The words that the child left, without their line ends. */
+/* Reads the message that the child left, without its line ends. */
 static void read_words(int from, char *words) {
     ssize_t size = pread(from, words, WORDS - 1, 0);
     words[size < 0 ? 0 : size] = '\0';

@@ -103,7 +103,7 @@ static bool ports_agree(const config_port *said, size_t said_count,
     return true;
 }
 
-/* Ports as the config has them, of a model that a script runs before or after. */
+/* The ports of a model with a script are those of its config. */
 static bool tell_ports(const config_port *said, size_t count, bool has_batch,
                        ig_port **out, char *words) {
     *out = calloc(count + 1, sizeof **out);

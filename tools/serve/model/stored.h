@@ -25,7 +25,7 @@ size_t stored_input_count(const stored_model *of);
  * turn is this loop's until stored_release. */
 ig_status stored_run(stored_model *of, const ig_view *inputs, ig_view *outputs,
                      int64_t left);
-/* Of the run whose turn it is. */
+/* The message of the current run. */
 const char *stored_error(const stored_model *of);
 row_counts stored_counts(const stored_model *of);
 void stored_release(stored_model *of);

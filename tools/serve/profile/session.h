@@ -115,7 +115,7 @@ bool session_path(const session *of, uint64_t model_id, const char *name,
 job *job_create(stream *of, job_kind kind, size_t size);
 /* Of job.c: queues it; it ends by itself. */
 void job_queue(session *in, job *what);
-/* Goes on with the first one. */
+/* Continues the first job of the queue. */
 void job_step(session *in);
 /* The child of a worker said something, or ended. */
 void job_take_event(worker *from);

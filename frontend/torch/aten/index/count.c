@@ -15,7 +15,7 @@ static ig_value *add_at(ig_expr *e, ig_value *zeros, ig_value *at, ig_value *x) 
     return ig_build_scatter_elements(e, zeros, at, x, attrs);
 }
 
-/* bincount(self, weights, minlength): as many bins as the largest number asks for */
+/* bincount(self, weights, minlength): one bin for each integer from 0 to the largest */
 ig_status ig_ts_op_bincount(ig_ts_call *call) {
     ig_value *x = ig_aten_cast(call, ig_aten_tensor(call, 0), IG_DT_i64);
     ig_value *weights = ig_aten_optional(call, 1);

@@ -27,7 +27,8 @@ static ig_coordinates coordinates_of(const resizing *r) {
                                                  : IG_COORD_half_pixel;
 }
 
-/* Antialiased, torch has corners change the scale alone; else the row knows them. */
+/* With antialiasing, align_corners changes only the scale in torch; without, the row
+ * has an attribute for it. */
 static void scale_by_corners(ig_ts_call *call, resizing *r) {
     for (uint32_t d = 2; d < r->space + 2 && r->align_corners; d++) {
         int64_t in, out;

@@ -98,8 +98,8 @@ ig_status ig_ts_op_int_repr(ig_ts_call *call) {
                                               : call->e->status;
 }
 
-/* q_scale, q_zero_point (variant 1) of the whole tensor; + 2: of channels, as
- * tensors */
+/* q_scale, q_zero_point (variant 1) of the whole tensor; variants 2 and 3: of
+ * channels, as tensors */
 ig_status ig_ts_op_q_params(ig_ts_call *call) {
     ig_aten_quantised q;
     if (!ig_aten_quantised_arg(call, 0, &q)) {
