@@ -195,7 +195,7 @@ static void update_block(const blocks *s, ig_builder *b, ig_value *const at[2],
     k_loop_close(&loop, NULL, 0);
 }
 
-/* Whole vectors, where blocks lie in a row, then the rest. */
+/* Whole vectors, where blocks are contiguous, then the rest. */
 static void update_columns(const blocks *s, ig_builder *b, ig_value *const at[2]) {
     uint32_t lanes = ig_lower_lanes(s->lower, (ig_dtype)s->out->type->dtype);
     ig_value *whole = s->first;
