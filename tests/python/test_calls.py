@@ -130,7 +130,7 @@ class Calls(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "3 inputs were given"):
             self.add.run({"x": x, "y": x, "z": x})
         for value, words in ((None, "'NoneType'"), ([1.0], "'list'"), (3.0, "'float'"),
-                             ("a", "'str'"), (x.astype(object), "element .* no str")):
+                             ("a", "'str'"), (x.astype(object), "element .* expected a str")):
             with self.assertRaisesRegex(TypeError, f"^y: .*{words}"):
                 self.add.run({"x": x, "y": value})
 
