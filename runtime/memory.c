@@ -307,7 +307,7 @@ static void search_orders(plan_search *s) {
             weigh_lives(s, orders[i]);
             lift_again(s);
         }
-        bool is_near = s->best <= s->min + s->min / PLAN_NEAR;
+        bool is_near = s->best - s->min <= s->min / PLAN_NEAR;
         s->attempts = turn % 2 != 0 && is_near ? 0 : s->attempts;
     }
 }
