@@ -56,7 +56,7 @@ for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
     fails(FileNotFoundError, "r/y", importer.load_text, "r", "y")
 fails(zipfile.BadZipFile, "", PackageImporter, b"no archive")
 fails(ValueError, "empty", PackageImporter, package())
-fails(NotImplementedError, "big end", PackageImporter, package(byteorder="big"))
+fails(NotImplementedError, "big-endian", PackageImporter, package(byteorder="big"))
 whole = package(**files)
 for cut in range(0, len(whole), 97):
     fails(zipfile.BadZipFile, "", PackageImporter, whole[:cut])
