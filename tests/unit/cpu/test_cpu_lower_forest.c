@@ -266,7 +266,8 @@ TEST(records_that_lead_elsewhere_are_refused) {
     expect_refusal("4294967296, -2147483648, 4294967296", "1, 0", "0, 0, 1", none);
     expect_refusal("4294967296, 0, 4294967296", "1, 0", "0, 0, 2", leaf);
     expect_refusal("4294967296, 0, 4294967296", "1, 0", "0, -1, 1", leaf);
-    expect_refusal("4294967296, 0, 4294967296", "-1, 0", "0, 0, 1", "a negative number of steps");
+    expect_refusal("4294967296, 0, 4294967296", "-1, 0", "0, 0, 1",
+                   "a negative number of steps");
     expect_refusal("4294967296, 0, 4294967296", "1, 1", "0, 0, 1", "no target");
 }
 
