@@ -76,12 +76,22 @@ static bool has_padding(const ig_op *op) {
     return ig_attr_is_set(op, IG_conv_before) || ig_attr_is_set(op, IG_conv_after);
 }
 
+/* The op over panels has its window as attributes, of 31 bits. */
+static bool has_small_window(const ig_type *w) {
+    bool is_small = true;
+    for (uint32_t d = 2; d < w->rank; d++) {
+        int64_t extent = ig_dim_value(w->dims[d]);
+        is_small = is_small && extent >= 1 && extent <= INT32_MAX;
+    }
+    return is_small;
+}
+
 static bool read_convolution(ig_op *op, convolution *out) {
     const ig_type *x = op->operands[0].value->type, *w = op->operands[1].value->type;
     bool is_float = x->dtype == IG_DT_f32 || ig_pack_is_narrow((ig_dtype)x->dtype);
     if (op->code != IG_OP_conv || !is_float || has_padding(op) ||
         ig_attr_int(op, IG_conv_transposed, 0) || !ig_type_is_static(w) ||
-        2 * x->rank > IG_WINDOW_RANK + 4) {
+        !has_small_window(w) || 2 * x->rank > IG_WINDOW_RANK + 4) {
         return false;
     }
     int64_t group = ig_attr_int(op, IG_conv_group, 1);
