@@ -195,6 +195,13 @@ char *text_of(const char *format, ...) {
     return need(length < 0 ? NULL : text);
 }
 
+void mix_bytes(uint64_t *hash, const void *bytes, size_t size) {
+    const unsigned char *at = bytes;
+    for (size_t i = 0; i < size; i++) {
+        *hash = (*hash ^ at[i]) * UINT64_C(0x100000001b3);
+    }
+}
+
 int report(ig_status status, const message *why) {
     return why->text[0] ? complain(exit_of(status), "%s", why->text) : exit_of(status);
 }

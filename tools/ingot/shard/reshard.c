@@ -86,14 +86,7 @@ static void free_names(file_names *names) {
 /* ---- existing artifacts ---- */
 
 /* The sources of an artifact, so that one of another plan, target or source is made
- * again: FNV-1a of all that decides. */
-static void mix_bytes(uint64_t *hash, const void *bytes, size_t size) {
-    const unsigned char *at = bytes;
-    for (size_t i = 0; i < size; i++) {
-        *hash = (*hash ^ at[i]) * UINT64_C(0x100000001b3);
-    }
-}
-
+ * again: a hash of all that decides. */
 static void mix_text(uint64_t *hash, const char *text) {
     mix_bytes(hash, text ? text : "", text ? strlen(text) + 1 : 1);
 }
@@ -141,7 +134,7 @@ static void mix_options(uint64_t *hash, const settings *given) {
 /* Of the old artifacts, or the model and its checkpoint: allocated. */
 static char *describe_origin(const settings *given, const file_names *parts) {
     int status = 0;
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = HASH_BEGIN;
     char *plan = read_json_text(given->plan, &status);
     mix_text(&hash, plan);
     mix_options(&hash, given);

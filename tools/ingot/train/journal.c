@@ -22,18 +22,11 @@ typedef struct head {
     int64_t table, id;
 } head;
 
-/* FNV-1a. */
-static uint64_t mix_bytes(uint64_t sum, const void *bytes, size_t size) {
-    const unsigned char *at = bytes;
-    for (size_t i = 0; i < size; i++) {
-        sum = (sum ^ at[i]) * UINT64_C(0x100000001b3);
-    }
-    return sum;
-}
-
 static uint64_t sum_of(const head *h) {
-    return mix_bytes(UINT64_C(0xcbf29ce484222325), &h->table,
-                     sizeof h->table + sizeof h->id);
+    uint64_t sum = HASH_BEGIN;
+    mix_bytes(&sum, &h->table, sizeof h->table);
+    mix_bytes(&sum, &h->id, sizeof h->id);
+    return sum;
 }
 
 static char *path_of(const journal *j, int64_t base) {
@@ -56,7 +49,7 @@ static bool add_row(journal *j, size_t table, int64_t id, int64_t row) {
     head h = { .table = (int64_t)table, .id = id };
     h.sum = sum_of(&h);
     for (uint32_t k = 0; k < t->state_count; k++) {
-        h.sum = mix_bytes(h.sum, row_at(t, k, row), t->state_bytes[k]);
+        mix_bytes(&h.sum, row_at(t, k, row), t->state_bytes[k]);
     }
     bool is_good = fwrite(&h, sizeof h, 1, j->file) == 1;
     for (uint32_t k = 0; k < t->state_count && is_good; k++) {
@@ -194,7 +187,12 @@ static bool read_row(const journal *j, FILE *file, const head *h, batch *b) {
         b->bytes = need(realloc(b->bytes, b->room));
     }
     char *row = b->bytes + b->size;
-    if (fread(row, size, 1, file) != 1 || mix_bytes(sum_of(h), row, size) != h->sum) {
+    uint64_t sum = sum_of(h);
+    if (fread(row, size, 1, file) != 1) {
+        return false;
+    }
+    mix_bytes(&sum, row, size);
+    if (sum != h->sum) {
         return false;
     }
     b->table = h->table;
