@@ -9,9 +9,11 @@ time goes on behind the last checkpoint, which is whole; at the end weights and 
 bits of a training that nobody ended.  A full disk and an interrupt are told, and leave the last
 checkpoint as it was.  With RANKS, that many train on batches of DATA, and all are killed at once;
 the rest is for one process.  With `store`, the table t of MODEL has a part of its rows in memory:
-rows that left memory behind the last checkpoint are put back.
+rows that left memory behind the last checkpoint are put back.  Where the file of those rows is
+damaged, the training does not go on; what a step that did not begin left at its end is no damage.
 """
 import contextlib
+import glob
 import os
 import random
 import resource
@@ -88,6 +90,36 @@ left = [n for n in os.listdir(f"{folder}/killed") if ".partial-" in n]
 assert not left, left
 assert checkpoints("killed")[-1] == f"step-{STEPS:012}", checkpoints("killed")
 print(f"{killed} of {times} were killed")
+
+
+def rows_file(name):
+    """The newest file of rows, and its size."""
+    newest = max(glob.glob(f"{folder}/{name}/rows-*"), default="")
+    return newest, os.path.getsize(newest) if newest else 0
+
+
+def damage():
+    process = subprocess.Popen(command("damaged"))
+    while rows_file("damaged")[1] < 1_000_000 and process.poll() is None:
+        time.sleep(0.001)
+    process.kill()
+    process.wait()
+    path, size = rows_file("damaged")
+    right = content(path)
+    with open(path, "r+b") as file:
+        file.seek(100_000)
+        file.write(b"\xff" * 64)
+    again = subprocess.run(command("damaged", "--resume"), capture_output=True, text=True)
+    assert again.returncode == 1 and "is damaged at byte" in again.stderr, again
+    assert os.path.getsize(path) == size, "the file is gone"
+    with open(path, "wb") as file:
+        file.write(right + bytes(30))
+    subprocess.run(command("damaged", "--resume"), check=True)
+    assert content(f"{folder}/whole.npz") == content(f"{folder}/damaged.npz"), "other bits"
+
+
+if is_stored:
+    damage()
 if ranks or is_stored:
     sys.exit()
 

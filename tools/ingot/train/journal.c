@@ -1,7 +1,8 @@
 /* Rows as they were: see journal.h.  SPDX-License-Identifier: Apache-2.0
  *
- * The file is entries one after the other: a head, then the row of each state.  One
- * that is not whole is the last, of a step that did not come to change its row. */
+ * The file is entries one after the other: a head, then the row of each state.  After
+ * the rows of a step have reached the disk, a mark follows: a head alone.  Rows after
+ * the last mark may be torn: their step changed nothing.  Rows before it may not. */
 #include "tools/ingot/train/journal.h"
 
 #include "tools/ingot/model/trainer.h"
@@ -16,6 +17,9 @@
 enum { AT_ONCE = 4096 }; /* rows that are put back by one call */
 
 static const char name_begin[] = "rows-";
+
+/* Of a mark, `table` is MARK and `id` the offset of the mark in the file. */
+enum { MARK = -1 };
 
 typedef struct head {
     uint64_t sum; /* of all that follows */
@@ -33,6 +37,12 @@ static char *path_of(const journal *j, int64_t base) {
     return text_of("%s/%s%012lld", j->folder, name_begin, (long long)base);
 }
 
+ig_store_call call_telling(message *why) {
+    return (ig_store_call){ .size = sizeof(ig_store_call),
+                            .message = why->text,
+                            .message_size = sizeof why->text };
+}
+
 static bool tell_fault(const char *path) {
     complain(0, "%s: %s", path, strerror(errno));
     return false;
@@ -42,6 +52,14 @@ static bool tell_fault(const char *path) {
 
 static const char *row_at(const journal_table *t, uint32_t state, int64_t row) {
     return t->states[state] + (size_t)row * t->state_bytes[state];
+}
+
+static size_t row_bytes(const journal_table *t) {
+    size_t size = 0;
+    for (uint32_t k = 0; k < t->state_count; k++) {
+        size += t->state_bytes[k];
+    }
+    return size;
 }
 
 static bool add_row(journal *j, size_t table, int64_t id, int64_t row) {
@@ -55,6 +73,7 @@ static bool add_row(journal *j, size_t table, int64_t id, int64_t row) {
     for (uint32_t k = 0; k < t->state_count && is_good; k++) {
         is_good = fwrite(row_at(t, k, row), t->state_bytes[k], 1, j->file) == 1;
     }
+    j->size += (int64_t)(sizeof h + row_bytes(t));
     return is_good;
 }
 
@@ -71,9 +90,20 @@ bool journal_add(journal *j, size_t table, const int64_t *ids, const int64_t *ro
     return true;
 }
 
+static bool add_mark(journal *j) {
+    head h = { .table = MARK, .id = j->size };
+    h.sum = sum_of(&h);
+    j->size += (int64_t)sizeof h;
+    j->marked = j->size;
+    return fwrite(&h, sizeof h, 1, j->file) == 1;
+}
+
 bool journal_sync(journal *j) {
-    bool is_good = !j->file ||
-                   (fflush(j->file) == 0 && fdatasync(fileno(j->file)) == 0);
+    if (!j->file || j->size == j->marked) {
+        return true;
+    }
+    bool is_good = fflush(j->file) == 0 && fdatasync(fileno(j->file)) == 0 &&
+                   add_mark(j);
     return is_good || tell_fault(j->folder);
 }
 
@@ -89,6 +119,8 @@ bool journal_begin(journal *j, int64_t base) {
     close_file(j);
     (void)mkdir(j->folder, 0777); /* fopen tells why it is not there */
     j->base = base;
+    j->size = 0;
+    j->marked = -1; /* an empty file is put on disk, too */
     j->file = fopen(path, "wb");
     for (size_t i = 0; i < j->table_count; i++) {
         memset(j->tables[i].written, 0, (size_t)j->tables[i].rows / 8 + 1);
@@ -140,20 +172,15 @@ typedef struct batch {
     char *bytes;
 } batch;
 
-static size_t row_bytes(const journal_table *t) {
-    size_t size = 0;
-    for (uint32_t k = 0; k < t->state_count; k++) {
-        size += t->state_bytes[k];
-    }
-    return size;
+static bool tell_store(const journal_table *t, const message *why) {
+    complain(0, "table '%s': %s", t->name, why->text);
+    return false;
 }
 
 static bool put_back(const journal *j, batch *b) {
     static const uint32_t states[STORED_STATES] = { 0, 1, 2 };
     message why = { "" };
-    ig_store_call how = { .size = sizeof how,
-                          .message = why.text,
-                          .message_size = sizeof why.text };
+    ig_store_call how = call_telling(&why);
     if (b->count == 0) {
         return true;
     }
@@ -164,14 +191,20 @@ static bool put_back(const journal *j, batch *b) {
                              .id_count = b->count,
                              .states = states,
                              .state_count = t->state_count };
-    bool is_good = ig_store_push(t->store, &how, &cells, b->bytes, b->offsets) ==
-                       IG_OK &&
-                   ig_store_flush(t->store, &how) == IG_OK;
-    if (!is_good) {
-        complain(0, "table '%s': %s", t->name, why.text);
-    }
     b->count = b->size = 0;
-    return is_good;
+    return ig_store_push(t->store, &how, &cells, b->bytes, b->offsets) == IG_OK ||
+           tell_store(t, &why);
+}
+
+static bool flush_stores(const journal *j) {
+    message why = { "" };
+    ig_store_call how = call_telling(&why);
+    for (size_t i = 0; i < j->table_count; i++) {
+        if (ig_store_flush(j->tables[i].store, &how) != IG_OK) {
+            return tell_store(&j->tables[i], &why);
+        }
+    }
+    return true;
 }
 
 /* Reads the row after a head; false: it is not whole. */
@@ -204,22 +237,49 @@ static bool read_row(const journal *j, FILE *file, const head *h, batch *b) {
     return true;
 }
 
+/* Is a mark after `offset`, where an entry is not whole? */
+static bool has_mark_after(FILE *file, int64_t offset) {
+    head h;
+    for (; fseek(file, offset, SEEK_SET) == 0 && fread(&h, sizeof h, 1, file) == 1;
+         offset++) {
+        if (h.table == MARK && h.id == offset && h.sum == sum_of(&h)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool read_entries(const journal *j, FILE *file, const char *path, batch *b) {
+    head h;
+    for (int64_t offset = 0; fread(&h, sizeof h, 1, file) == 1; offset = ftell(file)) {
+        if (h.table == MARK && h.id == offset && h.sum == sum_of(&h)) {
+            continue;
+        }
+        if ((h.table != b->table || b->count == AT_ONCE) && !put_back(j, b)) {
+            return false;
+        }
+        if (!read_row(j, file, &h, b)) {
+            if (ferror(file) || !has_mark_after(file, offset)) {
+                break;
+            }
+            complain(
+                0,
+                "%s: is damaged at byte %lld: rows that later steps changed cannot be put back",
+                path, (long long)offset);
+            return false;
+        }
+    }
+    return (!ferror(file) || tell_fault(path)) && put_back(j, b);
+}
+
 bool journal_undo(const journal *j, int64_t base) {
     char *path = path_of(j, base);
     FILE *file = fopen(path, "rb");
     batch b = { .offsets =
                     need(calloc(AT_ONCE * STORED_STATES + 1, sizeof(uint64_t))) };
-    head h;
-    bool is_good = true;
-    while (file && is_good && fread(&h, sizeof h, 1, file) == 1) {
-        if (h.table != b.table || b.count == AT_ONCE) {
-            is_good = put_back(j, &b);
-        }
-        if (!read_row(j, file, &h, &b)) {
-            break;
-        }
-    }
-    is_good = is_good && put_back(j, &b);
+    bool is_good = file ? read_entries(j, file, path, &b)
+                        : errno == ENOENT || tell_fault(path);
+    is_good = is_good && flush_stores(j);
     if (file) {
         (void)fclose(file);
     }

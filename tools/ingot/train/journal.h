@@ -12,6 +12,8 @@
 #ifndef IG_TOOLS_INGOT_TRAIN_JOURNAL_H
 #define IG_TOOLS_INGOT_TRAIN_JOURNAL_H
 
+#include "tools/ingot/cli/console.h"
+
 #include <ingot/store.h>
 
 #include <stdbool.h>
@@ -34,11 +36,15 @@ typedef struct journal_table {
 
 typedef struct journal {
     const char *folder;
-    int64_t base; /* step of the checkpoint */
-    FILE *file;   /* NULL: nothing is written down */
+    int64_t base;         /* step of the checkpoint */
+    FILE *file;           /* NULL: nothing is written down */
+    int64_t size, marked; /* bytes written, and those when the disk last had all */
     journal_table *tables;
     size_t table_count;
 } journal;
+
+/* A call of a store that says in `why` what failed. */
+ig_store_call call_telling(message *why);
 
 /* Writes down ids[i]'s row in memory, number rows[i], where it is not yet.  False, here
  * and below: after a message. */
@@ -53,7 +59,8 @@ bool journal_begin(journal *j, int64_t base);
 void journal_settle(const journal *j);
 /* Is there a file of that step? */
 bool journal_exists(const journal *j, int64_t base);
-/* Puts the rows of that file back, where there is one. */
+/* Puts the rows of that file back, where there is one.  Where it is damaged, the store
+ * may have got a part of them; the file stays. */
 bool journal_undo(const journal *j, int64_t base);
 void journal_close(journal *j);
 

@@ -171,12 +171,6 @@ static uint32_t list_states(stored_table *table, const ig_program *step,
     return count;
 }
 
-static ig_store_call call_telling(message *why) {
-    return (ig_store_call){ .size = sizeof(ig_store_call),
-                            .message = why->text,
-                            .message_size = sizeof why->text };
-}
-
 static bool open_store(stored_rows *s, size_t index, message *why) {
     stored_table *table = &s->tables[index];
     for (size_t i = 0; i < index; i++) {
@@ -482,10 +476,12 @@ bool stored_has_begun(const stored_rows *s, int64_t step) {
 }
 
 bool stored_resume(stored_rows *s, int64_t step) {
-    bool is_good = !s->log.folder ||
-                   (journal_undo(&s->log, step) && journal_begin(&s->log, step));
+    if (s->log.folder &&
+        (!journal_undo(&s->log, step) || !journal_begin(&s->log, step))) {
+        return false; /* the file stays, for another try */
+    }
     stored_settle(s);
-    return is_good;
+    return true;
 }
 
 bool stored_save(stored_rows *s, int64_t step) {
