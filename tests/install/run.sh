@@ -56,11 +56,11 @@ blocks_for() {
         /./ { wanted = 0 }' README.md
 }
 
-# takes BEGIN WHAT: no longer than is promised, where nothing else is at work.
+# takes BEGIN WHAT: no longer than is promised; a busy machine may take longer.
 takes() {
     local seconds=$((SECONDS - $1)) load
     read -r load _ </proc/loadavg
-    if [ "${load%.*}" -ge "$(nproc)" ]; then
+    if [ $seconds -gt $MAX_SECONDS ] && [ "${load%.*}" -ge "$(nproc)" ]; then
         skip "$2 takes $seconds s" "the machine is busy"
     else
         holds "$2 takes $seconds s" [ $seconds -le $MAX_SECONDS ]

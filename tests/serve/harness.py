@@ -3,6 +3,7 @@
 SPDX-License-Identifier: Apache-2.0
 """
 import array
+import contextlib
 import http.client
 import json
 import os
@@ -87,6 +88,11 @@ def onnx_model():
     return model
 
 
+def go_first():
+    with contextlib.suppress(PermissionError):
+        os.setpriority(os.PRIO_PROCESS, 0, -15)
+
+
 class Server:
     def __init__(self, *words, wait=True, program=BUILD / "ingot-serve"):
         self.log = open(TMP / "log", "w+")
@@ -146,10 +152,14 @@ class Server:
             {"name": "x", "datatype": "FP32", "shape": [len(rows), 4], "data": rows}]})
 
     def load_a_second(self, model, rate=200):
-        """The report of a second of ordinary requests, which another process sends."""
+        """The report of a second of ordinary requests, which another process sends.
+
+        Where it may, that process goes before others on its core: the times are the server's.
+        """
         said = subprocess.run(
             [BUILD / "ingot", "load", f"127.0.0.1:{self.http_port}", model, "--json",
-             "--rate", str(rate), "--duration", "1", "-c", "8"], capture_output=True, check=False)
+             "--rate", str(rate), "--duration", "1", "-c", "8"], capture_output=True, check=False,
+            preexec_fn=go_first)
         report = json.loads(said.stdout)
         check("ordinary requests are answered",
               report["good"] + report["unsent"] == report["requests"], report)
