@@ -382,15 +382,20 @@ static int64_t partner_of(const finder *f, const ig_value *arg) {
     return -1;
 }
 
-/* Does an input say how many rows there are: by its own, or by lengths or offsets of
- * which each row has a known number? */
+/* Does an input say how many rows there are: by its own, by lengths or offsets of which
+ * each row has a known number, or by offsets that end with the last one's end? */
 static bool says_batch(const finder *f, const ig_value *arg, int64_t role) {
+    if (role == IG_ROLE_OF_rows) {
+        return true;
+    }
+    if (role != IG_ROLE_OF_key_lengths && role != IG_ROLE_OF_offsets) {
+        return false;
+    }
+    ig_dim extent = arg->type->dims[0], count = f->samples.count;
     int64_t keys;
-    bool is_jagged = role == IG_ROLE_OF_key_lengths || role == IG_ROLE_OF_offsets;
-    return role == IG_ROLE_OF_rows ||
-           (is_jagged && ig_dim_known(ig_dim_exact_div(f->module, arg->type->dims[0],
-                                                       f->samples.count),
-                                      &keys));
+    return ig_dim_known(ig_dim_exact_div(f->module, extent, count), &keys) ||
+           (role == IG_ROLE_OF_offsets &&
+            ig_dim_same(extent, ig_dim_add(f->module, count, ig_dim_of(1))));
 }
 
 static void state_roles(finder *f, ig_op *ret) {

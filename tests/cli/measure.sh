@@ -121,6 +121,15 @@ module @jagged {
   }
 }
 IG
+cat >"$tmp/complete.ig" <<'IG'
+module @complete {
+  weight @t : f32[8, 4] = splat(1)
+  graph @main(%v: i64[V], %o: i64[B]) -> (f32[B - 1, 4] "y") {
+    %0 = bag @t, %v, %o {operands = [1], pool = [sum], last = [offset]} : f32[B - 1, 4]
+    ret %0
+  }
+}
+IG
 cat >"$tmp/keyed.ig" <<'IG'
 module @keyed {
   weight @t : f32[8, 4] = splat(1)
@@ -145,6 +154,8 @@ mkdir "$tmp/keyed_in"
 check "offsets are rows of the batch" 0 '"batch": 6,' "$ingot" bench "$tmp/jagged.ig" \
     --batch 6 --seconds 0.01 --json
 check "of as many ids as is said" 0 '"batch": 6,' "$ingot" bench "$tmp/jagged.ig" \
+    --batch 6 --dim 'V=10*batch' --seconds 0.01 --json
+check "with an end, too" 0 '"batch": 6,' "$ingot" bench "$tmp/complete.ig" \
     --batch 6 --dim 'V=10*batch' --seconds 0.01 --json
 check "lengths are, too" 0 '"batch": 6,' "$ingot" bench "$tmp/keyed.ig" --batch 6 \
     --seconds 0.01 --json

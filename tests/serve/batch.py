@@ -43,6 +43,13 @@ BARE_OFFSETS = HEAD + """  graph @main(%v: i32[N], %o: i32[B]) -> (f32[B, 4] "y"
   }
 }
 """
+# The same with the last one's end: one more than rows.
+ENDED_OFFSETS = HEAD + """  graph @main(%v: i64[N], %o: i64[M]) -> (f32[M - 1, 4] "y") {
+    %0 = bag @t, %v, %o {operands = [1], pool = [sum], last = [offset]} : f32[M - 1, 4]
+    ret %0
+  }
+}
+"""
 LENGTHS = HEAD + """  graph @main(%x: f32[B, 4], %v: i64[N], %l: i64[2*B]) -> (f32[B, 12] "y") {
     %0 = cumsum %l {axis = 0, complete, rising} : i64[2*B + 1]
     %1 = slice %0 {starts = [0], sizes = [B + 1]} : i64[B + 1]
@@ -147,6 +154,11 @@ def bare_offsets(rows, bad):
             for name, _, shape, data in (ids_of, begins)]
 
 
+def ended_offsets(rows, bad):
+    _, ids_of, (_, kind, _, begins), _ = offsets(rows, bad)
+    return [ids_of, ("o", kind, [rows + 1], begins + ints(ids_of[2]))]
+
+
 def keyed(rows, bad):
     return [x_of(rows)] + kjt(rows, bad)
 
@@ -220,7 +232,7 @@ def runs_of(server, model):
 
 
 COUNT = 10000 if os.environ.get("INGOT_FULL") == "1" else 300
-MAY_FAIL = (offsets, bare_offsets, keyed, kjt, weighted, padded)
+MAY_FAIL = (offsets, bare_offsets, ended_offsets, keyed, kjt, weighted, padded)
 
 
 def compare(server, model, make, is_joined=True):
@@ -259,7 +271,8 @@ def message_alone(request):
 
 
 FORMS = {"dense": (DENSE, dense), "offsets": (OFFSETS, offsets),
-         "bare_offsets": (BARE_OFFSETS, bare_offsets), "keyed": (LENGTHS, keyed),
+         "bare_offsets": (BARE_OFFSETS, bare_offsets),
+         "ended_offsets": (ENDED_OFFSETS, ended_offsets), "keyed": (LENGTHS, keyed),
          "kjt": (KJT, kjt), "weighted": (WEIGHTED, weighted), "padded": (PADDED, padded),
          "sequences": (SEQUENCES, sequences), "shared": (SHARED, shared),
          "texts": (TEXTS, texts)}

@@ -65,9 +65,10 @@ static int64_t scaled_value(const extents *with, const char *name) {
     for (size_t i = 0; i < with->scaled_count; i++) {
         int64_t value;
         if (strcmp(with->scaled[i].symbol, name) == 0) {
-            return __builtin_mul_overflow(with->batch, with->scaled[i].factor, &value)
-                       ? -1
-                       : value;
+            bool is_too_large =
+                __builtin_mul_overflow(with->batch, with->scaled[i].factor, &value) ||
+                __builtin_add_overflow(value, with->scaled[i].more, &value);
+            return is_too_large ? -1 : value;
         }
     }
     return -1;
@@ -290,23 +291,27 @@ static int64_t fixed_batch(const model *m) {
                : 1;
 }
 
-static void add_scaled(extents *out, const model *m, size_t index, int64_t factor) {
+static void add_scaled(extents *out, const model *m, size_t index, int64_t factor,
+                       int64_t more) {
     size_t length;
     const char *symbol = first_symbol(model_input_type(m, index), &length);
     if (length) {
         out->scaled[out->scaled_count++] =
-            (scaled_extent){ text_of("%.*s", (int)length, symbol), factor };
+            (scaled_extent){ text_of("%.*s", (int)length, symbol), factor, more };
     }
 }
 
-static void find_scaled(extents *out, const model *m) {
+/* `first`: the input whose first extent is the batch. */
+static void find_scaled(extents *out, const model *m, size_t first) {
     size_t count = model_input_count(m);
     out->scaled = need(calloc(2 * count + 1, sizeof *out->scaled));
     for (size_t i = 0; i < count; i++) {
         jagged bags = jagged_of(m, i);
         if (bags.form != JAGGED_NONE && bags.keys) {
-            add_scaled(out, m, i, bags.keys);
-            add_scaled(out, m, bags.items, bags.keys);
+            add_scaled(out, m, i, bags.keys, 0);
+            add_scaled(out, m, bags.items, bags.keys, 0);
+        } else if (bags.form == JAGGED_OFFSETS && i == first) {
+            add_scaled(out, m, i, 1, 1); /* the last one ends there, too */
         }
     }
 }
@@ -323,7 +328,7 @@ bool extents_init(extents *out, const model *m, int64_t batch, text_list dims) {
                                           : fixed_batch(m),
                       .dims = dims,
                       .is_dim_used = need(calloc(dims.count + 1, sizeof(bool))) };
-    find_scaled(out, m);
+    find_scaled(out, m, index);
     if (is_open || batch < 0 || batch == fixed_batch(m)) {
         return true;
     }

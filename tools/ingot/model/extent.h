@@ -5,11 +5,11 @@
 
 #include "tools/ingot/model/call.h"
 
-/* An extent that is so many times the batch unless --dim says otherwise: of lengths key
- * by key, and of the items that they count. */
+/* An extent that is so many times the batch, and more, unless --dim says otherwise: of
+ * lengths key by key, of the items that they count, of offsets with an end. */
 typedef struct scaled_extent {
     char *symbol;
-    int64_t factor;
+    int64_t factor, more;
 } scaled_extent;
 
 /* Values of symbols: the first of `dims` ("PATTERN=EXPRESSION") whose pattern fits,

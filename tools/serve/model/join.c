@@ -30,19 +30,32 @@ static bool is_known_role(const served *of, const ig_port *port) {
 }
 
 /* Do its extents say how many rows a request brings? */
-static bool says_rows(const ig_port *port) {
+static bool says_rows(const served *of, const ig_port *port) {
     bool is_jagged = port->role == IG_ROLE_KEY_LENGTHS || port->role == IG_ROLE_OFFSETS;
-    return port->role == IG_ROLE_ROWS || (is_jagged && port->keys > 0);
+    bool has_end = of->has_ends && port->role == IG_ROLE_OFFSETS;
+    return port->role == IG_ROLE_ROWS || (is_jagged && port->keys > 0) || has_end;
 }
 
-bool joins_rows(const served *of) {
-    bool has_rows = false;
+/* Rows by one input; -1: it has no whole number. */
+static int64_t rows_by(const ig_port *port, int64_t extent) {
+    int64_t keys = port->role == IG_ROLE_ROWS ? 1 : port->keys;
+    return keys == 0 ? extent - 1 : extent % keys == 0 ? extent / keys : -1;
+}
+
+bool joins_rows(served *of) {
+    bool has_rows = false, has_offsets = false;
+    of->has_ends = false;
     for (size_t i = 0; i < of->input_count; i++) {
         if (!is_known_role(of, &of->inputs[i])) {
             return false;
         }
-        has_rows = has_rows || says_rows(&of->inputs[i]);
+        has_rows = has_rows || says_rows(of, &of->inputs[i]);
+        has_offsets = has_offsets || of->inputs[i].role == IG_ROLE_OFFSETS;
     }
+    /* The artifact states roles where some input says the rows: offsets do, of which
+     * each row has no fixed number, by being one more. */
+    of->has_ends = !has_rows && has_offsets;
+    has_rows = has_rows || has_offsets;
     for (size_t i = 0; i < of->output_count; i++) {
         ig_port_role role = of->outputs[i].role;
         if (role != IG_ROLE_ROWS && role != IG_ROLE_SHARED) {
@@ -113,15 +126,14 @@ static bool are_values_own(const served *of, const request *what, size_t i,
 int64_t join_rows(const served *of, const request *what) {
     int64_t rows = -1;
     for (size_t i = 0; i < of->input_count; i++) {
-        if (!says_rows(&of->inputs[i])) {
+        if (!says_rows(of, &of->inputs[i])) {
             continue;
         }
-        int64_t keys = of->inputs[i].role == IG_ROLE_ROWS ? 1 : of->inputs[i].keys,
-                count = what->views[i].dims[0];
-        if (count % keys != 0 || (rows >= 0 && count / keys != rows)) {
+        int64_t own = rows_by(&of->inputs[i], what->views[i].dims[0]);
+        if (own < 0 || (rows >= 0 && own != rows)) {
             return -1; /* the program names the error */
         }
-        rows = count / keys;
+        rows = own;
     }
     for (size_t i = 0; i < of->input_count; i++) {
         if (of->inputs[i].role == IG_ROLE_KEY_VALUES &&

@@ -19,7 +19,7 @@
 #include "tools/serve/model/served.h"
 
 /* Whether rows of requests to this program may be put together at all. */
-bool joins_rows(const served *of);
+bool joins_rows(served *of);
 /* Rows that the request brings, whose inputs are bound; -1: it is not to be put
  * together with others, because its values would affect its neighbours. */
 int64_t join_rows(const served *of, const request *what);

@@ -25,6 +25,7 @@ typedef struct served {
     ig_program *program;
     ig_port *inputs, *outputs; /* the program's */
     size_t input_count, output_count;
+    bool has_ends; /* rows are one less than its offsets */
     /* Ports that clients see: the same, or the config's where a script or another model
      * comes between. */
     ig_port *shown_inputs, *shown_outputs;

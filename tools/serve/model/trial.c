@@ -224,12 +224,12 @@ static bool has_role(const served *of, ig_port_role role) {
 trial_verdict trial_run(served *of) {
     trial_verdict verdict = TRIAL_NONE;
     int max_keys = has_role(of, IG_ROLE_KEY_LENGTHS) ? MAX_KEYS : 1;
-    int max_ends = has_role(of, IG_ROLE_OFFSETS) ? 2 : 1;
+    int max_ends = has_role(of, IG_ROLE_OFFSETS) && !of->has_ends ? 2 : 1;
     for (int i = 0; verdict == TRIAL_NONE && i < max_keys * max_ends; i++) {
         trial t = { .of = of,
                     .memory = { .limit = LIMIT },
                     .keys = 1 + i / max_ends,
-                    .has_end = i % max_ends,
+                    .has_end = of->has_ends || i % max_ends,
                     .chance = 1 };
         verdict = run_alone(&t) ? run_together(&t) : TRIAL_NONE;
         pool_free(&t.memory);
