@@ -33,7 +33,7 @@ random.seed(36)
 def over_store(name, *more):
     return [ingot, "train", sys.argv[6], "--loss", "bce_logits:y=label", "--data", sys.argv[7],
             "--optimizer", "*=adam(lr=0.01)", "--store", f"t=lmdb://{folder}/{name}.mdb",
-            "--store-memory", "1", "--epochs", "9", *more]
+            "--store-memory", "2", "--epochs", "9", *more]
 
 
 def command(name, *more):

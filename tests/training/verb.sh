@@ -326,7 +326,16 @@ PY
     cp "$folder/log" "$folder/part.json"
     holds "the same in memory" wide
     cp "$folder/log" "$folder/all.json"
-    holds "has the same losses" cmp "$folder/all.json" "$folder/part.json"
+    holds "with room for two batches" wide --store "t=lmdb://$folder/ahead.mdb" --store-memory 2
+    cp "$folder/log" "$folder/ahead.json"
+    holds "has the same losses, and batches fetched ahead where there is room for two" \
+        python - "$folder"/{all,part,ahead}.json <<'PY'
+import json, sys
+whole, part, ahead = (json.load(open(path)) for path in sys.argv[1:])
+assert whole["losses"] == part["losses"] == ahead["losses"], (whole, part, ahead)
+counts = [one.get("fetched_ahead") for one in (whole, part, ahead)]
+assert counts == [None, 0, 18], counts  # of 20; the first of each epoch is fetched alone
+PY
     mkdir "$folder/rows"
     holds "a training over a store that is killed $times times comes to the same bits" \
         python tests/training/killed.py "$ingot" "$case" "$folder/rows" $times store "$folder/wide.ig" \

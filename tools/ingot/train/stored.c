@@ -276,40 +276,6 @@ bool stored_open(stored_rows *s, const settings *given, ig_context *context,
     return is_good;
 }
 
-void stored_close(stored_rows *s) {
-    size_t count = s->tables ? s->stored->table_count : 0;
-    journal_close(&s->log);
-    for (size_t i = 0; i < count; i++) {
-        stored_table *table = &s->tables[i];
-        ig_dynamic_destroy(table->rows);
-        for (size_t k = 0; k < STORED_STATES; k++) {
-            free(table->names[k]);
-        }
-        free(table->ids);
-        free(table->found);
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (s->tables[i].owns_store) {
-            ig_store_close(s->tables[i].store);
-        }
-    }
-    for (size_t i = 0; s->positions && i < s->stored->lookup_count; i++) {
-        free(s->positions[i]);
-    }
-    for (size_t i = 0; i < s->optimizers.count; i++) {
-        free(s->texts[i]);
-    }
-    ig_session_destroy(s->session);
-    ig_program_close(s->program);
-    ig_module_close(s->ids_of);
-    free(s->texts);
-    free(s->tables);
-    free(s->ids);
-    free(s->positions);
-    free(s->places);
-    *s = (stored_rows){ 0 };
-}
-
 /* ---- a batch ---- */
 
 static size_t count_of(const ig_view *ids) {
@@ -332,8 +298,8 @@ static int64_t row_at(const stored_rows *s, size_t lookup, size_t i) {
                             id_at(&s->ids[lookup], i));
 }
 
-/* Of the batch at hand. */
-static bool compute_ids(stored_rows *s, trainer *t) {
+/* Of the batch whose inputs the trainer has. */
+static bool try_ids(stored_rows *s, trainer *t) {
     size_t count = ig_program_input_count(s->program);
     ig_view *inputs = need(calloc(count + 1, sizeof *inputs));
     bool is_good = true;
@@ -341,11 +307,8 @@ static bool compute_ids(stored_rows *s, trainer *t) {
         is_good = view_of(&t->with.inputs[i], &inputs[i]);
     }
     memset(s->ids, 0, s->stored->lookup_count * sizeof *s->ids);
-    if (is_good && ig_session_run(s->session, inputs, count, s->ids,
-                                  s->stored->lookup_count) != IG_OK) {
-        complain(0, "%s", ig_session_error(s->session));
-        is_good = false;
-    }
+    is_good = is_good && ig_session_run(s->session, inputs, count, s->ids,
+                                        s->stored->lookup_count) == IG_OK;
     free(inputs);
     return is_good;
 }
@@ -359,41 +322,70 @@ static void add_id(stored_table *table, int64_t row) {
     table->ids[table->id_count++] = row;
 }
 
-static bool list_ids(stored_rows *s, trainer *t, size_t lookup) {
+/* The rows of all ids, by table; false: id `*out_bad` of the look-up is out of
+ * range. */
+static bool list_lookup(stored_rows *s, size_t lookup, size_t *out_bad) {
     stored_table *table = &s->tables[s->stored->lookups[lookup].table];
     for (size_t i = 0, count = count_of(&s->ids[lookup]); i < count; i++) {
         int64_t row = row_at(s, lookup, i);
         if (row >= 0) {
             add_id(table, row);
         } else if (row <= IG_ROW_BELOW) {
-            complain(0,
-                     "step %lld: table '%s': position %zu of its ids: %lld is out of "
-                     "range: it has rows 0 to %lld",
-                     (long long)t->step + 1, table->of->name, i,
-                     (long long)id_at(&s->ids[lookup], i),
-                     (long long)table->of->rows - 1);
-            t->status = IG_INVALID; /* as a step's that finds it itself */
+            *out_bad = i;
             return false;
         }
     }
     return true;
 }
 
-static bool fetch_table(stored_rows *s, size_t index) {
-    message why = { "" };
-    ig_store_call how = call_telling(&why);
-    stored_table *table = &s->tables[index];
-    if (table->id_count > 0 &&
-        ig_dynamic_fetch(table->rows, &how, s->time, table->ids, table->id_count,
-                         table->found) != IG_OK) {
-        complain(0, "table '%s': %s", table->of->name, why.text);
-        return false;
+/* False: id `at[1]` of look-up at[0] is out of range. */
+static bool list_ids(stored_rows *s, size_t at[2]) {
+    for (size_t i = 0; i < s->stored->table_count; i++) {
+        s->tables[i].id_count = 0;
     }
-    if (!journal_add(&s->log, index, table->ids, table->found, table->id_count)) {
-        return false;
+    for (at[0] = 0; at[0] < s->stored->lookup_count; at[0]++) {
+        if (!list_lookup(s, at[0], &at[1])) {
+            return false;
+        }
     }
-    table->id_count = 0; /* counts those that have got their position */
     return true;
+}
+
+static void refuse_id(const stored_rows *s, trainer *t, const size_t at[2]) {
+    const ig_stored_table *table = &s->stored->tables[s->stored->lookups[at[0]].table];
+    complain(0,
+             "step %lld: table '%s': position %zu of its ids: %lld is out of range: it "
+             "has rows 0 to %lld",
+             (long long)t->step + 1, table->name, at[1],
+             (long long)id_at(&s->ids[at[0]], at[1]), (long long)table->rows - 1);
+    t->status = IG_INVALID; /* as a step's that finds it itself */
+}
+
+/* The listed rows of all tables, at `time`; `why` tells what failed of *out_table. */
+static ig_status fetch_tables(stored_rows *s, uint32_t time, size_t *out_table,
+                              message *why) {
+    ig_store_call how = call_telling(why);
+    ig_status status = IG_OK;
+    for (size_t i = 0; i < s->stored->table_count && status == IG_OK; i++) {
+        stored_table *table = &s->tables[i];
+        *out_table = i;
+        if (table->id_count > 0) {
+            status = ig_dynamic_fetch(table->rows, &how, time, table->ids,
+                                      table->id_count, table->found);
+        }
+    }
+    return status;
+}
+
+static bool write_down(stored_rows *s) {
+    for (size_t i = 0; i < s->stored->table_count; i++) {
+        stored_table *table = &s->tables[i];
+        if (!journal_add(&s->log, i, table->ids, table->found, table->id_count)) {
+            return false;
+        }
+        table->id_count = 0; /* counts those that have got their position */
+    }
+    return journal_sync(&s->log);
 }
 
 /* Positions are of the ids' type and extents. */
@@ -429,32 +421,181 @@ static void next_time(stored_rows *s) {
     s->time = (s->time == IG_ID_MAP_TIME ? s->time / 2 : s->time) + 1;
 }
 
+static bool fetch_batch(stored_rows *s, trainer *t) {
+    size_t at[2], table = 0;
+    message why = { "" };
+    if (!try_ids(s, t)) {
+        complain(0, "%s", ig_session_error(s->session));
+        return false;
+    }
+    if (!list_ids(s, at)) {
+        refuse_id(s, t, at);
+        return false;
+    }
+    if (fetch_tables(s, s->time, &table, &why) != IG_OK) {
+        complain(0, "table '%s': %s", s->stored->tables[table].name, why.text);
+        return false;
+    }
+    return true;
+}
+
 bool stored_fetch(stored_rows *s, trainer *t) {
     if (!s->stored) {
         return true;
     }
     next_time(s);
-    bool is_good = compute_ids(s, t);
-    for (size_t i = 0; i < s->stored->table_count; i++) {
-        s->tables[i].id_count = 0;
-    }
-    for (size_t i = 0; i < s->stored->lookup_count && is_good; i++) {
-        is_good = list_ids(s, t, i);
-    }
-    for (size_t i = 0; i < s->stored->table_count && is_good; i++) {
-        is_good = fetch_table(s, i);
-    }
-    is_good = is_good && journal_sync(&s->log);
+    bool is_good = (s->ahead.is_fetched || fetch_batch(s, t)) && write_down(s);
+    s->ahead.count += s->ahead.is_fetched;
+    s->ahead.is_fetched = false;
     for (size_t i = 0; i < s->stored->lookup_count && is_good; i++) {
         place_lookup(s, t, i);
     }
     return is_good;
 }
 
-void stored_release(stored_rows *s) {
-    for (size_t i = 0; s->stored && i < s->stored->table_count; i++) {
+/* ---- the next batch ---- */
+
+static bool is_plain(const ig_argument *x) {
+    return x->kind == IG_ARGUMENT_TENSOR && x->rank <= IG_MAX_RANK &&
+           !holds_texts(x->dtype);
+}
+
+static void keep_input(stored_ahead *a, size_t index, const ig_argument *from) {
+    if (!a->memory[index] || a->rooms[index] < from->size) {
+        free(a->memory[index]);
+        a->memory[index] = need(malloc(from->size + 1));
+        a->rooms[index] = from->size;
+    }
+    memcpy(a->memory[index], from->data, from->size);
+    memcpy(a->dims[index], from->dims, from->rank * sizeof *from->dims);
+    a->inputs[index] = *from;
+    a->inputs[index].data = a->memory[index];
+    a->inputs[index].dims = a->dims[index];
+}
+
+static void open_ahead(stored_ahead *a, size_t input_count) {
+    a->input_count = input_count;
+    a->memory = need(calloc(input_count + 1, sizeof *a->memory));
+    a->rooms = need(calloc(input_count + 1, sizeof *a->rooms));
+    a->dims = need(calloc(input_count + 1, sizeof *a->dims));
+    a->inputs = need(calloc(input_count + 1, sizeof *a->inputs));
+}
+
+static void close_ahead(stored_ahead *a) {
+    for (size_t i = 0; i < a->input_count; i++) {
+        free(a->memory[i]);
+    }
+    free(a->memory);
+    free(a->rooms);
+    free(a->dims);
+    free(a->inputs);
+}
+
+/* Times that end are halved, for which no batch may have rows. */
+bool stored_keep(stored_rows *s, trainer *t) {
+    stored_ahead *a = &s->ahead;
+    bool is_good = s->stored && !a->has_no_room && s->time < IG_ID_MAP_TIME;
+    if (is_good && !a->memory) {
+        open_ahead(a, t->data_count);
+    }
+    for (size_t i = 0; i < t->data_count && is_good; i++) {
+        is_good = trainer_has(t, i) || is_plain(&t->with.inputs[i]);
+    }
+    for (size_t i = 0; i < t->data_count && is_good; i++) {
+        if (!trainer_has(t, i)) {
+            keep_input(a, i, &t->with.inputs[i]);
+        }
+    }
+    a->is_kept = is_good;
+    return is_good;
+}
+
+static void swap_inputs(stored_ahead *a, trainer *t) {
+    for (size_t i = 0; i < t->data_count; i++) {
+        if (!trainer_has(t, i)) {
+            ig_argument own = t->with.inputs[i];
+            t->with.inputs[i] = a->inputs[i];
+            a->inputs[i] = own;
+        }
+    }
+}
+
+/* Rows that a step changes meanwhile are in memory, and stay. */
+static void *fetch_ahead(void *user) {
+    stored_rows *s = user;
+    size_t table;
+    message why;
+    ig_status status = fetch_tables(s, s->time + 1, &table, &why);
+    s->ahead.is_fetched = status == IG_OK;
+    s->ahead.has_no_room = status == IG_LIMIT;
+    return NULL;
+}
+
+void stored_begin_ahead(stored_rows *s, trainer *t, bool has_next) {
+    stored_ahead *a = &s->ahead;
+    size_t at[2];
+    bool is_good = has_next && try_ids(s, t) && list_ids(s, at);
+    swap_inputs(a, t);
+    a->is_kept = has_next;
+    a->is_running = is_good && pthread_create(&a->thread, NULL, fetch_ahead, s) == 0;
+}
+
+static void end_ahead(stored_ahead *a, trainer *t) {
+    if (a->is_running) {
+        (void)pthread_join(a->thread, NULL);
+        a->is_running = false;
+    }
+    if (a->is_kept) {
+        swap_inputs(a, t);
+        a->is_kept = false;
+    }
+}
+
+void stored_release(stored_rows *s, trainer *t) {
+    if (!s->stored) {
+        return;
+    }
+    end_ahead(&s->ahead, t);
+    for (size_t i = 0; i < s->stored->table_count; i++) {
         ig_dynamic_release(s->tables[i].rows, s->time);
     }
+}
+
+/* ---- the end ---- */
+
+void stored_close(stored_rows *s) {
+    size_t count = s->tables ? s->stored->table_count : 0;
+    journal_close(&s->log);
+    for (size_t i = 0; i < count; i++) {
+        stored_table *table = &s->tables[i];
+        ig_dynamic_destroy(table->rows);
+        for (size_t k = 0; k < STORED_STATES; k++) {
+            free(table->names[k]);
+        }
+        free(table->ids);
+        free(table->found);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (s->tables[i].owns_store) {
+            ig_store_close(s->tables[i].store);
+        }
+    }
+    for (size_t i = 0; s->positions && i < s->stored->lookup_count; i++) {
+        free(s->positions[i]);
+    }
+    for (size_t i = 0; i < s->optimizers.count; i++) {
+        free(s->texts[i]);
+    }
+    close_ahead(&s->ahead);
+    ig_session_destroy(s->session);
+    ig_program_close(s->program);
+    ig_module_close(s->ids_of);
+    free(s->texts);
+    free(s->tables);
+    free(s->ids);
+    free(s->positions);
+    free(s->places);
+    *s = (stored_rows){ 0 };
 }
 
 /* ---- between checkpoints ---- */

@@ -86,10 +86,12 @@ typedef struct run {
     double *rates;  /* as the optimizers say */
     double *losses; /* of all steps so far */
     size_t loss_count, loss_room;
-    int64_t passed;        /* batches of other ranks before the next */
-    double eval_loss, auc; /* NaN: none */
-    int64_t skipped;       /* steps that there were before the checkpoint */
-    int64_t saved;         /* the step of the last checkpoint; -1: none */
+    int64_t passed;         /* batches of other ranks before the next */
+    bool is_ahead;          /* the next batch was read while its rows are fetched: */
+    bool is_read, has_read; /* without a fault, and there was one */
+    double eval_loss, auc;  /* NaN: none */
+    int64_t skipped;        /* steps that there were before the checkpoint */
+    int64_t saved;          /* the step of the last checkpoint; -1: none */
 } run;
 
 /* ---- schedules ---- */
@@ -185,6 +187,25 @@ static bool save_checkpoint(run *r) {
     return is_good;
 }
 
+/* Is there to be a checkpoint after that step? */
+static bool is_due(const run *r, int64_t step) {
+    return r->given->checkpoints && r->given->checkpoint_every &&
+           step % r->given->checkpoint_every == 0;
+}
+
+/* While a step runs, the rows of the next batch come from the stores; of one that is
+ * before a checkpoint none, whose rows are those of its steps. */
+static void read_ahead(run *r) {
+    int64_t next = r->t.step + 1;
+    bool is_last = r->given->steps && next >= r->given->steps;
+    if (is_last || is_due(r, next) || !stored_keep(&r->stored, &r->t)) {
+        return;
+    }
+    r->is_ahead = true;
+    r->is_read = feed_next(&r->data, &r->has_read);
+    stored_begin_ahead(&r->stored, &r->t, r->is_read && r->has_read);
+}
+
 static bool step_once(run *r, const schedule *s) {
     double share = rate_share(s, (double)r->t.step);
     for (size_t i = 0; i < r->t.group_count; i++) {
@@ -193,26 +214,34 @@ static bool step_once(run *r, const schedule *s) {
     if (!stored_fetch(&r->stored, &r->t)) {
         return false;
     }
+    read_ahead(r);
     bool is_good = trainer_step(&r->t);
-    stored_release(&r->stored);
+    stored_release(&r->stored, &r->t);
     if (!is_good) {
         complain(0, "step %lld: %s", (long long)r->t.step + 1, r->t.why.text);
         return false;
     }
     keep_loss(r);
     tell_step(r);
-    bool is_due = r->given->checkpoints && r->given->checkpoint_every &&
-                  r->t.step % r->given->checkpoint_every == 0;
-    return !is_due || save_checkpoint(r);
+    return !is_due(r, r->t.step) || save_checkpoint(r);
 }
 
 /* Whether there is a next step; ranks go by the largest. */
 typedef enum turn { GOES_ON, DATA_ENDED, STEPS_DONE, IS_STOPPED, IS_BROKEN } turn;
 
+static bool take_batch(run *r, bool *out_has) {
+    if (!r->is_ahead) {
+        return feed_next(&r->data, out_has);
+    }
+    r->is_ahead = false;
+    *out_has = r->has_read;
+    return r->is_read;
+}
+
 static bool pass_batches(run *r, int64_t count, bool *out_has) {
     bool is_good = true;
     for (int64_t i = 0; i < count && is_good && *out_has; i++) {
-        is_good = feed_next(&r->data, out_has);
+        is_good = take_batch(r, out_has);
     }
     return is_good;
 }
@@ -505,7 +534,7 @@ static bool evaluate(run *r) {
             break;
         }
         is_good = trainer_try(&r->t);
-        stored_release(&r->stored);
+        stored_release(&r->stored, &r->t);
         if (is_good) {
             add_scores(&s, r);
         } else {
@@ -555,6 +584,9 @@ static void tell_end(const run *r, int64_t steps) {
     printf("]");
     put_json_number("eval_loss", r->eval_loss);
     put_json_number("auc", r->auc);
+    if (r->stored.stored) {
+        printf(", \"fetched_ahead\": %lld", (long long)r->stored.ahead.count);
+    }
     printf("}\n");
 }
 
