@@ -6,6 +6,7 @@
 #include "tools/ingot/train/checkpoint.h"
 #include "tools/ingot/train/curve.h"
 #include "tools/ingot/train/feed.h"
+#include "tools/ingot/train/schedule.h"
 #include "tools/ingot/train/stored.h"
 #include "tools/ingot/values/inputs.h"
 
@@ -94,52 +95,6 @@ typedef struct run {
     int64_t saved;          /* the step of the last checkpoint; -1: none */
 } run;
 
-/* ---- schedules ---- */
-
-typedef struct schedule {
-    char kind; /* of its name; 'x': a step */
-    double count, factor;
-} schedule;
-
-static bool read_schedule(const char *text, schedule *out) {
-    double count = 0, factor = 0;
-    char end;
-    *out = (schedule){ 'c', 0, 1 };
-    if (!text || strcmp(text, "constant") == 0) {
-        return true;
-    }
-    if (sscanf(text, "linear:%lf%c", &count, &end) == 1 && count >= 1) {
-        *out = (schedule){ 'l', count, 1 };
-        return true;
-    }
-    if (sscanf(text, "step:%lf:%lf%c", &count, &factor, &end) == 2 && count >= 1) {
-        *out = (schedule){ 'x', count, factor };
-        return true;
-    }
-    if (sscanf(text, "cosine:%lf%c", &count, &end) == 1 && count >= 1) {
-        *out = (schedule){ 'o', count, 1 };
-        return true;
-    }
-    complain(0, "--schedule %s: expected constant, linear:N, step:N:FACTOR or cosine:N",
-             text);
-    return false;
-}
-
-/* Of step number `step`, from 0 on. */
-static double rate_share(const schedule *s, double step) {
-    double done = s->count > 0 ? step / s->count : 0;
-    switch (s->kind) {
-    case 'l':
-        return done < 1 ? (step + 1) / s->count : 1;
-    case 'x':
-        return pow(s->factor, floor(done));
-    case 'o':
-        return done < 1 ? 0.5 * (1 + cos(acos(-1) * done)) : 0;
-    default:
-        return 1;
-    }
-}
-
 /* ---- the loop ---- */
 
 static void keep_loss(run *r) {
@@ -207,7 +162,7 @@ static void read_ahead(run *r) {
 }
 
 static bool step_once(run *r, const schedule *s) {
-    double share = rate_share(s, (double)r->t.step);
+    double share = schedule_share(s, (double)r->t.step);
     for (size_t i = 0; i < r->t.group_count; i++) {
         r->t.rates[i] = share * r->rates[i];
     }
@@ -304,7 +259,7 @@ static bool train_all(run *r) {
     schedule s;
     bool is_done = false;
     int64_t epochs = r->given->epochs ? r->given->epochs : 1;
-    if (!read_schedule(r->given->schedule, &s)) {
+    if (!schedule_read(r->given->schedule, &s)) {
         return false;
     }
     if (!r->given->epochs && r->given->steps) {
