@@ -50,6 +50,10 @@ typedef enum ig_node_kind {
         IG_NODE_COUNT
 } ig_node_kind;
 
+/* The class of the record that a list of dicts is, one for each row of a matrix (ONNX's
+ * ZipMap): its fields are `keys`, a LIST of INTs or STRs, and `values`. */
+#define IG_NODE_ZIP_MAP "ai.onnx.ml.ZipMap"
+
 typedef struct ig_node {
     ig_node_kind kind;
     bool is_leaf;   /* TENSOR always; INT, FLOAT, BOOL when not known */

@@ -16,6 +16,7 @@
     _Static_assert((int)IG_TREE_##name == (int)IG_NODE_##name, "kinds");
 IG_NODES(SAME_KIND)
 _Static_assert((int)IG_TREE_CALL == (int)IG_NODE_COUNT, "kinds");
+_Static_assert(sizeof IG_TREE_ZIP_MAP == sizeof IG_NODE_ZIP_MAP, "classes");
 
 /* ---- flat signatures ---- */
 
@@ -130,7 +131,9 @@ const char *ig_module_signature(ig_module *module) {
     ig_signature_style style = { .type_of = put_leaf_type, .user = &types };
     ig_writer out;
     ig_writer_init(&out, &module->arena);
-    ig_signature_print(ig_signature_of(graph, &module->arena), &style, &out);
+    ig_signature shown = *ig_signature_of(graph, &module->arena);
+    shown.entry = shown.entry[0] ? shown.entry : graph->name;
+    ig_signature_print(&shown, &style, &out);
     return out.data;
 }
 

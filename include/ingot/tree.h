@@ -74,6 +74,11 @@ typedef enum ig_tree_kind {
                         * tuple of the outputs */
 } ig_tree_kind;
 
+/* The class of the record that a list of dicts is, one for each row (ONNX's ZipMap):
+ * its fields are `keys`, a LIST of INTs or STRs, and `values`, f32[rows, keys].  Rank 1
+ * is one row. */
+#define IG_TREE_ZIP_MAP "ai.onnx.ml.ZipMap"
+
 typedef struct ig_tree_node {
     ig_tree_kind kind;
     uint32_t child_count;

@@ -6,7 +6,7 @@
  * Errors in one step do not keep the next from finding more, as far as it can go on at
  * all; the worst status is returned in the end.
  */
-#include "frontend/onnx/import/import.h"
+#include "frontend/onnx/import/keys.h"
 
 #include "base/platform/context_map.h"
 #include "ir/parse/read.h"
@@ -438,6 +438,16 @@ static void thread_states(entry *e, ig_value **results, const char **names,
     graph->state_count = (uint32_t)states;
 }
 
+static const ig_onnx_keys *const *keys_of_outputs(const entry *e,
+                                                  const Onnx__GraphProto *graph) {
+    const ig_onnx_keys **keys = IG_NEW_ARRAY(e->import->arena, const ig_onnx_keys *,
+                                             graph->n_output);
+    for (size_t i = 0; i < graph->n_output; i++) {
+        keys[i] = ig_onnx_find(&e->scope, graph->output[i]->name)->keys;
+    }
+    return keys;
+}
+
 static void finish_graph(entry *e, const Onnx__GraphProto *graph,
                          ig_value *const *outputs) {
     ig_onnx_import *import = e->import;
@@ -455,6 +465,8 @@ static void finish_graph(entry *e, const Onnx__GraphProto *graph,
     ig_make_ret(&e->builder, results, (uint32_t)all);
     name_arguments(e);
     import->graph->result_names = names;
+    import->graph->signature = ig_onnx_signature(import, keys_of_outputs(e, graph),
+                                                 names, count);
 }
 
 /* Locations of the graph's nodes and of those in their bodies: the content of a model

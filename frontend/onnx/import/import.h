@@ -11,6 +11,7 @@
  *     attr.c       attributes of a node
  *     args.c       the arguments of a node: inputs, attributes, axes
  *     value.c      constants and symbols
+ *     keys.c       results that are lists of dicts
  *     body.c       graphs as bodies; loop.c: bodies of loops
  *     ../ops/      the import functions, by family
  *
@@ -29,6 +30,7 @@ typedef struct ig_onnx_import ig_onnx_import;
 typedef struct ig_onnx_scope ig_onnx_scope;
 typedef struct ig_onnx_function ig_onnx_function;
 typedef struct ig_onnx_walk ig_onnx_walk;
+typedef struct ig_onnx_keys ig_onnx_keys;
 
 /* Opset versions by domain, of the model or of one function. */
 typedef struct ig_onnx_opsets {
@@ -93,6 +95,7 @@ typedef struct ig_onnx_name {
     bool is_poisoned;
     bool ranks_differ; /* two branches give different ranks: NULL, or one for all */
     ig_value *either;  /* then, of an output: one of any rank */
+    const ig_onnx_keys *keys; /* of a list of dicts: see keys.h; else NULL */
 } ig_onnx_name;
 
 /* The call that a function's body is inlined for. */
@@ -159,6 +162,7 @@ struct ig_onnx_node {
     ig_value **outputs; /* for the import function to fill; NULL: not asked */
     bool ranks_differ;  /* where an output is NULL, its branches have different ranks */
     ig_value **either;  /* NULL, or by output as in ig_onnx_name */
+    const ig_onnx_keys **keys; /* the same */
 };
 
 /* Expressions at `builder`, whose failures are those of the node. */

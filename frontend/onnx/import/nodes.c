@@ -1,5 +1,6 @@
 /* The way of a node: inputs by name, the row's import function, outputs by name.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/onnx/import/keys.h"
 #include "frontend/onnx/import/places.h"
 
 enum { POLL_NODES = 1024, NAMES_LIMIT = 65535 };
@@ -15,6 +16,7 @@ static void define_outputs(const ig_onnx_node *node, bool is_good) {
         bool is_there = is_good && i < node->output_count;
         what.value = is_there ? node->outputs[i] : NULL;
         what.either = is_there && node->either ? node->either[i] : NULL;
+        what.keys = is_there && node->keys ? node->keys[i] : NULL;
         if (name[0]) {
             ig_onnx_define(node->scope, name, &what);
         }
@@ -132,6 +134,7 @@ static ig_status import_call(ig_onnx_node *node, const ig_onnx_function *functio
                                 "function %s never produces its output '%s'",
                                 function->label, proto->output[i]);
         }
+        ig_onnx_set_keys(node, i, ig_onnx_find(&body, proto->output[i])->keys);
     }
     return IG_OK;
 }

@@ -316,9 +316,51 @@ TEST(calls_are_put_and_read_by_the_tree) {
     ig_context_destroy(context);
 }
 
+/* ONNX's ZipMap: inputs without a method, and a record that a host makes dicts of. */
+static const char zipped[] =
+    "module @m {\n"
+    "  graph @main(%x: f32[N, 2]) -> (f32[N, 2] \"p\")\n"
+    "      as \"\"(x: tensor) -> (ai.onnx.ml.ZipMap(keys=[-7, \"b\"], values=tensor),) "
+    "{\n"
+    "    %0 = neg %x : f32[N, 2]\n"
+    "    ret %0\n"
+    "  }\n"
+    "}\n";
+
+TEST(a_list_of_dicts_is_a_record_of_keys_and_values) {
+    ig_context *context = open_context();
+    ig_module *module = import(context, zipped);
+    ig_program *program = compile(context, module);
+    ig_call *call = NULL;
+    float p[4] = { 0 };
+    ig_view out = { .data = p, .dtype = IG_F32, .rank = 2, .dims = { 2, 2 } };
+    ig_call_value value;
+    CHECK_TEXT(ig_module_signature(module),
+               "main(x: f32[N, 2]) -> "
+               "(ai.onnx.ml.ZipMap(keys=[-7, \"b\"], values=f32[N, 2]),)");
+    CHECK_TEXT(ig_program_node(program, 0).name, "");
+    CHECK_INT(ig_call_create(program, NULL, &call), IG_OK);
+    CHECK_INT(ig_call_read(call, &out, 1), IG_OK);
+    CHECK(ig_call_next(call, &value) && value.kind == IG_TREE_TUPLE);
+    CHECK(ig_call_next(call, &value) && value.kind == IG_TREE_RECORD);
+    CHECK_TEXT(value.text, IG_TREE_ZIP_MAP);
+    CHECK(ig_call_next(call, &value) && value.kind == IG_TREE_LIST);
+    CHECK_TEXT(value.name, "keys");
+    CHECK(ig_call_next(call, &value) && value.integer == -7);
+    CHECK(ig_call_next(call, &value) && strcmp(value.text, "b") == 0);
+    CHECK(ig_call_next(call, &value) && value.view == &out);
+    CHECK_TEXT(value.name, "values");
+    CHECK(!ig_call_next(call, &value));
+    ig_call_destroy(call);
+    ig_program_close(program);
+    ig_module_close(module);
+    ig_context_destroy(context);
+}
+
 UNIT_SUITE(api_state, sessions_keep_state_between_runs,
            a_bound_session_goes_on_with_its_state, a_failed_run_leaves_state_as_it_was,
            the_interpreter_keeps_state_too, the_interpreter_counts_its_runs,
            module_and_program_tell_the_same_tree,
            models_without_a_signature_have_a_flat_tree,
-           calls_are_put_and_read_by_the_tree)
+           calls_are_put_and_read_by_the_tree,
+           a_list_of_dicts_is_a_record_of_keys_and_values)

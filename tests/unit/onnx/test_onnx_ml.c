@@ -398,6 +398,87 @@ TEST(zip_map_stays_a_matrix_of_the_labels) {
 }
 END_TEST
 
+/* The tree of the call is the text; "": it has none. */
+static void expect_tree(const char *outs, const char *wanted) {
+    ig_module *module;
+    CHECK_MSG(import_all(outs, &module) == IG_OK, "%s", run.why);
+    CHECK_OK(ig_verify_module(module));
+    const ig_signature *got = ig_module_graph(module, "main")->signature;
+    ig_writer text;
+    ig_writer_init(&text, &run.arena);
+    if (got) {
+        ig_signature_print(got, NULL, &text);
+    }
+    CHECK_TEXT(text.size ? text.data : "", wanted);
+    ig_module_destroy(module);
+}
+
+/* A node of ONNX's own domain. */
+static void add_plain(const char *op, const char *ins, const char *outs) {
+    Onnx__OperatorSetIdProto *set = ig_arena_alloc(&model.arena, sizeof *set);
+    onnx__operator_set_id_proto__init(set);
+    set->has_version = 1;
+    set->version = 17;
+    model.opsets[1] = set;
+    model.model.n_opset_import = 2;
+    (void)onnx_node(&model, op, ins, outs);
+}
+
+TEST(zip_map_tells_its_keys_in_the_tree) {
+    set_strings(begin(1, "ZipMap", "y"), "classlabels_strings", "no,\"yes");
+    expect_tree("y,x", "\"\"(x: tensor) -> "
+                       "(ai.onnx.ml.ZipMap(keys=[\"no\", \"\\\"yes\"], values=tensor), "
+                       "tensor)");
+    end();
+    Onnx__NodeProto *node = begin(1, "ZipMap", "y");
+    onnx_attr_ints(&model, node, "classlabels_int64s", 2, INTS(INT64_MIN, INT64_MAX));
+    add_plain("Identity", "y", "z");
+    expect_tree("z",
+                "\"\"(x: tensor) -> (ai.onnx.ml.ZipMap(keys=[-9223372036854775808, "
+                "9223372036854775807], values=tensor),)");
+    end();
+}
+END_TEST
+
+TEST(keys_of_zip_map_are_of_text) {
+    Onnx__NodeProto *node = begin(1, "ZipMap", "y");
+    set_strings(node, "classlabels_strings", "no,yes");
+    node->attribute[0]->strings[1].data = (uint8_t *)ig_arena_copy(&model.arena, "y\0s",
+                                                                   3);
+    expect_refusal("y", "a string with a zero byte");
+    end();
+}
+END_TEST
+
+TEST(functions_give_lists_of_dicts_too) {
+    begin(1, "Zip", "a,y")->domain = ig_arena_strdup(&model.arena, "local");
+    Onnx__GraphProto *graph = model.graph;
+    model.graph = onnx_graph(&model, "body");
+    Onnx__NodeProto *node = onnx_node(&model, "ZipMap", "in", "out");
+    node->domain = model.opset.domain;
+    set_strings(node, "classlabels_strings", "no,yes");
+    add_plain("Neg", "in", "other");
+    (void)onnx_function(&model, "Zip", "in", "other,out", model.graph);
+    model.functions[0]->n_opset_import = 2;
+    model.graph = graph;
+    expect_tree("a,y", "\"\"(x: tensor) -> (tensor, "
+                       "ai.onnx.ml.ZipMap(keys=[\"no\", \"yes\"], values=tensor))");
+    end();
+}
+END_TEST
+
+TEST(lists_of_dicts_beside_sequences_stay_matrices) {
+    set_strings(begin(1, "ZipMap", "y"), "classlabels_strings", "no,yes");
+    add_plain("SequenceConstruct", "x,x", "s");
+    expect_tree("y,s", "");
+    end();
+    set_strings(begin(1, "ZipMap", "y"), "classlabels_strings", "no,yes");
+    add_plain("Neg", "y", "z");
+    expect_tree("z", "");
+    end();
+}
+END_TEST
+
 TEST(linear_regressor_has_a_row_a_target) {
     Onnx__NodeProto *node = begin(1, "LinearRegressor", "y");
     set_floats(node, "coefficients", 4, FLOATS(1, 2, 3, 4));
@@ -446,6 +527,9 @@ UNIT_SUITE(onnx_ml, trees_of_one_target_are_summed, trees_track_missing_values,
            normalizer_leaves_rows_of_zeros, imputer_replaces_nan,
            features_are_picked_and_put_side_by_side, one_hot_encoder_adds_an_axis,
            one_hot_encoder_without_zeros_knows_each_element,
-           zip_map_stays_a_matrix_of_the_labels, linear_regressor_has_a_row_a_target,
+           zip_map_stays_a_matrix_of_the_labels, zip_map_tells_its_keys_in_the_tree,
+           keys_of_zip_map_are_of_text, functions_give_lists_of_dicts_too,
+           lists_of_dicts_beside_sequences_stay_matrices,
+           linear_regressor_has_a_row_a_target,
            linear_classifier_of_one_row_keeps_its_share,
            linear_classifier_of_one_row_is_of_two_classes)

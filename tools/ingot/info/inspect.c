@@ -31,7 +31,9 @@ static const option_row options[] = {
 static void print_tree(const model *m) {
     ig_tree_node root = model_node(m, 0);
     size_t at = 1;
-    printf("method %s\n", root.name);
+    if (root.name[0]) {
+        printf("method %s\n", root.name);
+    }
     for (uint32_t i = 0; i < root.child_count; i++) {
         ig_tree_node node = model_node(m, at);
         char *text = tree_text(m, at);

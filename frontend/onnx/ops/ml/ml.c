@@ -5,6 +5,7 @@
  */
 #include "frontend/onnx/ops/ml/ml.h"
 
+#include "frontend/onnx/import/keys.h"
 #include "frontend/onnx/ops/hooks.h"
 #include "frontend/onnx/ops/math/constant.h"
 #include "frontend/onnx/ops/text/text.h"
@@ -317,7 +318,23 @@ ig_status ig_onnx_import_linear_classifier(ig_onnx_node *node) {
     return ig_onnx_give_classes(node, &labels, label, scores);
 }
 
-/* Maps from the labels to the elements of each row stay rows: column j is label j. */
+/* NULL: the node has failed. */
+static const ig_onnx_keys *keys_of(ig_onnx_node *node, const ig_onnx_labels *labels) {
+    ig_onnx_keys *keys = IG_NEW(node->import->arena, ig_onnx_keys);
+    *keys = (ig_onnx_keys){ .numbers = labels->numbers, .count = labels->count };
+    if (!labels->numbers) {
+        ig_data data;
+        const Onnx__AttributeProto *attr = ig_onnx_attr(node, labels->strings, NULL);
+        if (ig_onnx_text_data(node, 1, attr->strings, labels->count, &data) != IG_OK) {
+            return NULL;
+        }
+        keys->texts = data.bytes;
+    }
+    return keys;
+}
+
+/* Maps from the labels to the elements of each row stay rows, column j of label j; the
+ * tree of the call tells the labels. */
 ig_status ig_onnx_import_zip_map(ig_onnx_node *node) {
     ig_onnx_labels labels = ig_onnx_read_labels(node, "classlabels_int64s",
                                                 "classlabels_strings");
@@ -331,5 +348,8 @@ ig_status ig_onnx_import_zip_map(ig_onnx_node *node) {
     ig_expr_guard_equal(node->e, ig_onnx_extent(node->e, x, rank - 1),
                         ig_dim_const(node->e->module, labels.count),
                         "a row must have an element for each label");
+    if (x->type->dtype == IG_DT_f32) {
+        ig_onnx_set_keys(node, 0, keys_of(node, &labels));
+    }
     return ig_onnx_give(node, x);
 }

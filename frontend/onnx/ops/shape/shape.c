@@ -1,11 +1,13 @@
 /* Shapes, and movement that only renames axes: views.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/onnx/import/keys.h"
 #include "frontend/onnx/ops/hooks.h"
 #include "frontend/onnx/ops/shape/axes.h"
 
 #include <string.h>
 
 ig_status ig_onnx_import_identity(ig_onnx_node *node) {
+    ig_onnx_set_keys(node, 0, ig_onnx_find(node->scope, node->proto->input[0])->keys);
     return ig_onnx_give(node, node->inputs[0]);
 }
 
