@@ -2,12 +2,14 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import tempfile
 import unittest
 
 import numpy as np
 
 import ingot
 import ingot.onnxruntime as ort
+import ingot_runtime
 import models
 
 
@@ -29,6 +31,108 @@ def external_model(offset=0):
     node = message((1, b"x"), (1, b"w"), (2, b"y"), (4, b"Add"))
     graph = message((1, node), (2, b"g"), (5, w), (11, x), (12, message((1, b"y"))))
     return message((1, 8), (7, graph), (8, message((2, 17))))
+
+
+def zipped_model(extents, attributes):
+    """ONNX: n = -x, and p = ZipMap(x) with these keys."""
+    dims = [message((1, message((2, name)) if isinstance(name, bytes) else message((1, name))))
+            for name in extents]
+    x = message((1, b"x"), (2, message((1, message((1, 1), (2, b"".join(dims)))))))
+    nodes = [message((1, b"x"), (2, b"n"), (4, b"Neg")),
+             message((1, b"x"), (2, b"p"), (4, b"ZipMap"), (7, b"ai.onnx.ml"),
+                     (5, attributes))]
+    floats = message((1, message((1, 1))))
+    key = 8 if b"strings" in attributes else 7
+    dicts = message((5, message((1, key), (2, floats))))
+    graph = message(*((1, node) for node in nodes), (2, b"g"), (11, x),
+                    (12, message((1, b"n"), (2, floats))),
+                    (12, message((1, b"p"), (2, message((4, message((1, dicts))))))))
+    return message((1, 8), (7, graph), (8, message((2, 17))),
+                   (8, message((1, b"ai.onnx.ml"), (2, 1))))
+
+
+NUMBERS = message((1, b"classlabels_int64s"), (8, 5), (8, (1 << 64) - 7), (8, 1 << 62), (20, 7))
+TEXTS = message((1, b"classlabels_strings"), (9, b"no"), (9, b""), (9, "é".encode()), (20, 8))
+VALUES = [[0.25, -0.0, np.inf], [np.nan, 1e-45, 1.1]]
+
+
+class Dicts(unittest.TestCase):
+    """Results of ZipMap."""
+
+    def check(self, got, rows, keys):
+        self.assertEqual([type(row) for row in got], [dict] * len(rows))
+        for row, wanted in zip(got, np.array(rows, "f4"), strict=True):
+            self.assertEqual(list(row), list(keys))
+            np.testing.assert_array_equal(np.array(list(row.values()), "f4").view("i4"),
+                                          wanted.view("i4"))
+            self.assertEqual({type(value) for value in row.values()}, {float})
+
+    def test_as_onnx_runtime_gives_them(self):
+        for attributes, keys, kind in ((NUMBERS, (5, -7, 1 << 62), "int64"),
+                                       (TEXTS, ("no", "", "é"), "string")):
+            model = zipped_model([b"N", 3], attributes)
+            session = ort.InferenceSession(model)
+            arg = session.get_outputs()[1]
+            self.assertEqual((arg.type, arg.shape), (f"seq(map({kind},tensor(float)))", []))
+            for rows in (VALUES, VALUES[:1], []):
+                x = np.array(rows, "f4").reshape(-1, 3)
+                n, p = session.run(None, {"x": x})
+                np.testing.assert_array_equal(n, -x)
+                self.check(p, rows, keys)
+                self.check(session.run(["p"], {"x": x})[0], rows, keys)
+                self.check_peer(model, x, p, arg)
+
+    def check_peer(self, model, x, p, arg):
+        try:
+            import onnxruntime
+        except ImportError:
+            return
+        session = onnxruntime.InferenceSession(model)
+        wanted = session.run(None, {"x": x})[1]
+        theirs = session.get_outputs()[1]
+        self.assertEqual((arg.type, arg.shape), (theirs.type, theirs.shape))
+        self.assertEqual(repr([dict(sorted(row.items())) for row in wanted]),
+                         repr([dict(sorted(row.items())) for row in p]))
+
+    def test_of_calls(self):
+        program = ingot.compile(zipped_model([b"N", 3], TEXTS))
+        keys, x = ("no", "", "é"), np.array(VALUES, "f4")
+        self.assertEqual(program.maps, [None, keys])
+        n, p = program(x)
+        np.testing.assert_array_equal(n, -x)
+        self.check(p, VALUES, keys)
+        matrix = np.zeros((2, 3), "f4")
+        self.assertIs(program.run({"x": x}, out={"p": matrix})[1], matrix)
+        np.testing.assert_array_equal(matrix, x)
+        self.assertEqual(ingot.compile(models.ADD).maps, [None])
+
+    def test_of_an_artifact(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = f"{folder}/zipped.ingot"
+            ingot.compile(zipped_model([3], NUMBERS)).save(path)
+            x = np.array(VALUES[0], "f4")  # of rank 1: one row
+            program = ingot_runtime.Program(path)
+            self.assertEqual(program.maps, [None, (5, -7, 1 << 62)])
+            self.check(program.run({"x": x})[1], VALUES[:1], (5, -7, 1 << 62))
+            self.check(ort.InferenceSession(path).run(["p"], {"x": x})[0], VALUES[:1],
+                       (5, -7, 1 << 62))
+
+    def test_values_and_binding(self):
+        session = ort.InferenceSession(zipped_model([b"N", 3], NUMBERS))
+        x = np.array(VALUES, "f4")
+        value = session.run_with_ort_values(["p"], {"x": x})[0]
+        self.assertFalse(value.is_tensor())
+        self.assertEqual(value.data_type(), "seq(map(int64,tensor(float)))")
+        with self.assertRaisesRegex(ValueError, "list of dicts"):
+            value.numpy()
+        binding = session.io_binding()
+        binding.bind_cpu_input("x", x)
+        binding.bind_output("p")
+        session.run_with_iobinding(binding)
+        self.check(binding.copy_outputs_to_cpu()[0], VALUES, (5, -7, 1 << 62))
+        binding.bind_ortvalue_output("p", ort.OrtValue.ortvalue_from_numpy(x))
+        with self.assertRaisesRegex(ValueError, "output 'p' is a list of dicts"):
+            session.run_with_iobinding(binding)
 
 
 class Sessions(unittest.TestCase):

@@ -10,7 +10,7 @@ import enum
 
 import numpy
 
-from .session import NodeArg, Session, value_type
+from .session import NodeArg, Session, maps_type, value_type
 from .values import name_of
 
 __all__ = ["GraphOptimizationLevel", "IOBinding", "InferenceSession", "ExecutionMode",
@@ -74,7 +74,7 @@ def _array_at(pointer, shape, element_type):
 
 
 class OrtValue:
-    """An array in the host's memory, which a binding shares."""
+    """An array in the host's memory, which a binding shares, or an output's list of dicts."""
 
     def __init__(self, array):
         self._array = array
@@ -82,7 +82,7 @@ class OrtValue:
     @staticmethod
     def ortvalue_from_numpy(array, device_type="cpu", device_id=0):
         _need_cpu(device_type)
-        return OrtValue(array)
+        return OrtValue(numpy.asarray(array))
 
     @staticmethod
     def ortvalue_from_shape_and_type(shape, element_type, device_type="cpu", device_id=0):
@@ -91,6 +91,8 @@ class OrtValue:
         return OrtValue(numpy.empty(shape, element_type))
 
     def numpy(self):
+        if not self.is_tensor():
+            raise ValueError("the value is a list of dicts, and no tensor")
         return numpy.asarray(self._array)
 
     def update_inplace(self, array):
@@ -101,7 +103,8 @@ class OrtValue:
         return list(self.numpy().shape)
 
     def data_type(self):
-        return value_type(name_of(self.numpy().dtype))
+        return value_type(name_of(self.numpy().dtype)) if self.is_tensor() else \
+            maps_type(self._array[0] if self._array else [])
 
     def data_ptr(self):
         return self.numpy().ctypes.data
@@ -113,7 +116,7 @@ class OrtValue:
         return self._array is not None
 
     def is_tensor(self):
-        return True
+        return not isinstance(self._array, list)
 
     def __dlpack__(self, **options):
         return self.numpy().__dlpack__(**options)
@@ -176,6 +179,9 @@ class IOBinding:
         got = self._session.run(list(self._wanted) or None, self._feed)
         targets = list(self._wanted.values()) or [None] * len(got)
         for target, array, name in zip(targets, got, self._wanted):
+            if isinstance(array, list) and target is not None:
+                raise ValueError(f"output '{name}' is a list of dicts, for which no memory "
+                                 "can be bound")
             if target is not None:
                 _copy_into(target, array, f"the memory of output '{name}'")
         self._got = [array if target is None else target for target, array in zip(targets, got)]

@@ -19,6 +19,12 @@ def value_type(dtype):
     return f"tensor({TYPE_NAMES.get(dtype, dtype)})"
 
 
+def maps_type(keys):
+    """The type of a list of dicts with these keys."""
+    key = "string" if any(isinstance(key, str) for key in keys) else "int64"
+    return f"seq(map({key},tensor(float)))"
+
+
 def split_extents(text):
     """["B", "bcast(B, 2)"] of "f32[B, bcast(B, 2)]"."""
     parts, depth = [""], 0
@@ -32,10 +38,15 @@ def split_extents(text):
 
 
 class NodeArg:
-    """An input or output: name, shape (open extents by their names), type."""
+    """An input or output: name, shape (open extents by their names), type.
 
-    def __init__(self, port):
+    `keys`: of the dicts that it is a list of."""
+
+    def __init__(self, port, keys=None):
         self.name, text, dtype, shape = port
+        if keys is not None:
+            self.type, self.shape = maps_type(keys), []
+            return
         self.type = value_type(dtype)
         names = split_extents(text)
         self.shape = [name if extent is None else extent
@@ -57,7 +68,8 @@ class Session:
         make = load if is_artifact else compile_model
         self.program = make(model, threads=threads, **options)
         self._inputs = [NodeArg(port) for port in self.program.inputs]
-        self._outputs = [NodeArg(port) for port in self.program.outputs]
+        self._outputs = [NodeArg(port, keys) for port, keys in
+                         zip(self.program.outputs, self.program.maps, strict=True)]
         self._places = {arg.name: i for i, arg in enumerate(self._outputs)}
 
     def get_inputs(self):
@@ -67,7 +79,8 @@ class Session:
         return self._outputs
 
     def run(self, output_names, feed):
-        """Outputs of these names (None: all), as a list of numpy's arrays."""
+        """Outputs of these names (None: all), as a list of numpy's arrays; those of ZipMap
+        are lists of dicts."""
         outputs = self.program.run(feed)
         if output_names is None:
             return outputs

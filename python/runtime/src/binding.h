@@ -7,6 +7,7 @@
  *     arguments.c   Python's values -> ig_call and flat inputs
  *     results.c     flat outputs -> Python's values
  *     outputs.c     arrays of the caller that outputs are written to
+ *     maps.c        outputs that are lists of dicts
  *     tensor.c      class Tensor: an output's memory
  *     inspect.c     a call's flat values, and the cost of its steps
  *     exchange.c    tensors of other libraries: buffer protocol, DLPack
@@ -158,6 +159,7 @@ typedef struct session_slot {
     ig_view *outputs;
     spare_blocks *spares; /* for them */
     size_t output_count;
+    PyObject *maps;   /* of maps_of_outputs */
     bool is_flat;     /* no call's tree (ONNX): a tuple of outputs, or the one */
     borrowed *inputs; /* one for each tensor that was put */
     size_t input_count, input_room;
@@ -180,6 +182,14 @@ void slot_release_outputs(session_slot *slot);
  * session's memory. */
 int slot_run(session_slot *slot, const ig_view *inputs, size_t count);
 
+/* ---- maps.c ---- */
+
+/* A list: of each output the keys of the dicts that it is a list of, a tuple, or
+ * None. */
+PyObject *maps_of_outputs(const ig_program *opened);
+/* A dict of these keys for each row of the output. */
+PyObject *read_maps(const ig_view *view, PyObject *keys);
+
 /* ---- arguments.c, results.c, outputs.c ---- */
 
 /* Puts args and kwargs; *out_inputs are the call's. */
@@ -190,7 +200,7 @@ int put_value(session_slot *slot, PyObject *value);
 /* The result's tree, its tensors made by slot->make, else numpy's arrays where numpy
  * was imported, else Tensors. */
 PyObject *read_result(session_slot *slot);
-/* One output as such a tensor. */
+/* One output as such a tensor, or as a list of dicts. */
 PyObject *wrap_output(session_slot *slot, const ig_view *view);
 /* Arrays of `out` (name -> array, or NULL) become the places of their outputs; after
  * the run, the list of all outputs, with these arrays in their places. */

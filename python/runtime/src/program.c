@@ -373,6 +373,11 @@ static PyObject *program_states(PyObject *object, void *unused) {
     return describe_ports(opened, ig_program_state_count(opened), ig_program_state);
 }
 
+static PyObject *program_maps(PyObject *object, void *unused) {
+    (void)unused;
+    return maps_of_outputs(((program *)object)->program);
+}
+
 static PyObject *program_facts(PyObject *object, void *unused) {
     ig_program_facts facts = { .size = sizeof facts };
     (void)unused;
@@ -389,7 +394,8 @@ static PyMethodDef methods[] = {
     { "run", (PyCFunction)(void (*)(void))program_run, METH_VARARGS | METH_KEYWORDS,
       "run(feed: dict, out: dict | None = None) -> list\n\n"
       "Calls with flat inputs by name, arrays of the types and extents that `inputs`\n"
-      "lists; gives the outputs in the order of `outputs`.  Those that `out` names are\n"
+      "lists; gives the outputs in the order of `outputs`, as lists of dicts where `maps`\n"
+      "has keys.  Those that `out` names are\n"
       "written to its arrays, on the host or in the memory of the GPU that runs the\n"
       "program, without a copy.  TypeError or ValueError: an array is missing or does\n"
       "not fit." },
@@ -406,6 +412,9 @@ static PyGetSetDef attributes[] = {
       NULL },
     { "outputs", program_outputs, NULL,
       "(name, type, dtype, shape) of each; None: open.", NULL },
+    { "maps", program_maps, NULL,
+      "Of each output the keys of the dicts that it is a list of, a row each, or None.",
+      NULL },
     { "states", program_states, NULL, "What outlives a call, as inputs are described.",
       NULL },
     { "facts", program_facts, NULL,

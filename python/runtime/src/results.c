@@ -107,7 +107,12 @@ static PyObject *take_output(session_slot *slot, size_t index) {
 PyObject *wrap_output(session_slot *slot, const ig_view *view) {
     assert(view >= slot->outputs && view < slot->outputs + slot->output_count &&
            "a view of another slot");
-    PyObject *tensor = take_output(slot, (size_t)(view - slot->outputs));
+    size_t index = (size_t)(view - slot->outputs);
+    PyObject *keys = PyList_GetItem(slot->maps, (Py_ssize_t)index); /* borrowed */
+    if (keys != Py_None) {
+        return read_maps(view, keys);
+    }
+    PyObject *tensor = take_output(slot, index);
     if (!tensor) {
         return NULL;
     }
@@ -335,7 +340,19 @@ READ_ITEMS(read_dict)
 READ_ITEMS(read_complex)
 READ_ITEMS(read_parts)
 
+/* A record of keys and values that is a list of dicts. */
+static PyObject *read_rows(session_slot *slot) {
+    ig_call_value keys, values = { 0 };
+    (void)ig_call_next(slot->call, &keys);
+    ig_call_skip(slot->call);
+    (void)ig_call_next(slot->call, &values);
+    return wrap_output(slot, values.view);
+}
+
 static PyObject *read_record_value(session_slot *slot, const ig_call_value *value) {
+    if (strcmp(value->text, IG_TREE_ZIP_MAP) == 0) {
+        return read_rows(slot);
+    }
     return read_record(slot, value->text, value->child_count);
 }
 

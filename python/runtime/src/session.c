@@ -25,8 +25,9 @@ session_slot *slot_create(ig_program *program, ig_thread_pool *pool, int threads
                         !ig_program_node(program, 0).name[0];
         slot->outputs = calloc(count + 1, sizeof *slot->outputs);
         slot->spares = spares_of(program);
+        slot->maps = maps_of_outputs(program);
     }
-    if (!slot || !slot->outputs || !slot->spares) {
+    if (!slot || !slot->outputs || !slot->spares || !slot->maps) {
         slot_destroy(slot);
         PyErr_NoMemory();
         return NULL;
@@ -53,6 +54,7 @@ void slot_destroy(session_slot *slot) {
     spares_release(slot->spares);
     ig_call_destroy(slot->call);
     ig_session_destroy(slot->session);
+    Py_XDECREF(slot->maps);
     free(slot->outputs);
     free(slot->inputs);
     free(slot);
