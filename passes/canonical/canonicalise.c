@@ -48,7 +48,8 @@ ig_value *ig_same_type(const ig_op *op, ig_value *x) {
 ig_status ig_pass_canonicalise(ig_pass_run *run, ig_graph *graph) {
     const ig_rules *const tables[] = { &ig_rules_runtime, &ig_rules_view,
                                        &ig_rules_map,     &ig_rules_index,
-                                       &ig_rules_window,  &ig_rules_flow };
+                                       &ig_rules_window,  &ig_rules_flow,
+                                       &ig_rules_parts };
     size_t count = 0;
     for (size_t i = 0; i < IG_COUNT_OF(tables); i++) {
         count += tables[i]->count;

@@ -37,8 +37,7 @@ static const ig_value *look_through_views(const ig_value *value) {
     return value;
 }
 
-/* Is every element this number?  -0 is not 0. */
-static bool is_filled(const ig_value *value, double number) {
+bool ig_canonical_is_filled(const ig_value *value, double number) {
     const ig_data *data = ig_constant_of(look_through_views(value));
     int64_t count = readable_count(data);
     if (!count) {
@@ -68,7 +67,8 @@ static ig_value *add_of_zero(ig_builder *b, ig_op *op) {
     (void)b;
     for (uint32_t i = 0; i < 2; i++) {
         ig_value *x = ig_op_operand(op, 1 - i), *zero = ig_op_operand(op, i);
-        if (is_filled(zero, is_float(zero) ? -0.0 : 0.0) && ig_same_type(op, x)) {
+        if (ig_canonical_is_filled(zero, is_float(zero) ? -0.0 : 0.0) &&
+            ig_same_type(op, x)) {
             return x;
         }
     }
@@ -78,8 +78,9 @@ static ig_value *add_of_zero(ig_builder *b, ig_op *op) {
 /* x - 0 is x. */
 static ig_value *sub_of_zero(ig_builder *b, ig_op *op) {
     (void)b;
-    return is_filled(ig_op_operand(op, 1), 0) ? ig_same_type(op, ig_op_operand(op, 0))
-                                              : NULL;
+    return ig_canonical_is_filled(ig_op_operand(op, 1), 0)
+               ? ig_same_type(op, ig_op_operand(op, 0))
+               : NULL;
 }
 
 /* x * 1 is x. */
@@ -87,7 +88,7 @@ static ig_value *mul_by_one(ig_builder *b, ig_op *op) {
     (void)b;
     for (uint32_t i = 0; i < 2; i++) {
         ig_value *x = ig_op_operand(op, 1 - i);
-        if (is_filled(ig_op_operand(op, i), 1) && ig_same_type(op, x)) {
+        if (ig_canonical_is_filled(ig_op_operand(op, i), 1) && ig_same_type(op, x)) {
             return x;
         }
     }
@@ -97,15 +98,16 @@ static ig_value *mul_by_one(ig_builder *b, ig_op *op) {
 /* x / 1 is x. */
 static ig_value *div_by_one(ig_builder *b, ig_op *op) {
     (void)b;
-    return is_filled(ig_op_operand(op, 1), 1) ? ig_same_type(op, ig_op_operand(op, 0))
-                                              : NULL;
+    return ig_canonical_is_filled(ig_op_operand(op, 1), 1)
+               ? ig_same_type(op, ig_op_operand(op, 0))
+               : NULL;
 }
 
 /* An integer to the power of a float is taken as a double, which holds no more than 53
  * bits of it: such a power is no product of integers. */
 static bool is_power_of(const ig_op *op, double exponent) {
     return (is_float(ig_op_operand(op, 0)) || !is_float(ig_op_operand(op, 1))) &&
-           is_filled(ig_op_operand(op, 1), exponent);
+           ig_canonical_is_filled(ig_op_operand(op, 1), exponent);
 }
 
 /* x to the power of 1 is x. */
@@ -194,8 +196,8 @@ static ig_value *where_of_same(ig_builder *b, ig_op *op) {
 /* where(true, x, y) is x, where(false, x, y) is y. */
 static ig_value *where_with_known_condition(ig_builder *b, ig_op *op) {
     (void)b;
-    bool is_true = is_filled(ig_op_operand(op, 0), 1);
-    if (!is_true && !is_filled(ig_op_operand(op, 0), 0)) {
+    bool is_true = ig_canonical_is_filled(ig_op_operand(op, 0), 1);
+    if (!is_true && !ig_canonical_is_filled(ig_op_operand(op, 0), 0)) {
         return NULL;
     }
     return ig_same_type(op, ig_op_operand(op, is_true ? 1 : 2));
