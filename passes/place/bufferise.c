@@ -58,10 +58,11 @@ static bool reshape_agrees(buffers *s, const ig_op *reshape) {
                                  ig_dim_product(s->module, to->dims, to->rank));
 }
 
-/* Offers `place` for `value`: straight to what computes it, through reshapes too. */
-static void offer_place(buffers *s, ig_value *value, ig_place *place) {
+/* Offers `place` for `value`: straight to what computes it, through reshapes too, which
+ * nobody else reads, or whose elements are all of a buffer (`is_all`). */
+static void offer_through(buffers *s, ig_value *value, ig_place *place, bool is_all) {
     ig_op *reshape = ig_def(value, IG_OP_reshape);
-    while (reshape && ig_value_has_one_use(value) && place) {
+    while (reshape && (is_all || ig_value_has_one_use(value)) && place) {
         if (!reshape_agrees(s, reshape)) {
             return;
         }
@@ -81,6 +82,10 @@ static void offer_place(buffers *s, ig_value *value, ig_place *place) {
     if (is_free && can_be && ig_buffers_is_known_at(s, value->def, place)) {
         ig_map_set_id(&s->wanted, IG_MAP_PTR(value), place);
     }
+}
+
+static void offer_place(buffers *s, ig_value *value, ig_place *place) {
+    offer_through(s, value, place, false);
 }
 
 /* One of the caller's own: `destination` turns the root of a place into its buffer. */
@@ -173,7 +178,8 @@ static void assign_destinations(buffers *s, ig_block *block) {
                 ig_place *own = ig_place_whole(s->arena, s->module, value);
                 ig_map_set_id(&s->wanted, IG_MAP_PTR(value), own);
             } else if (!wanted_place(s, value) && ig_def(value, IG_OP_reshape)) {
-                offer_place(s, value, ig_place_whole(s->arena, s->module, value));
+                ig_place *own = ig_place_whole(s->arena, s->module, value);
+                offer_through(s, value, own, true);
             }
         }
         if (op->code == IG_OP_concat) {
@@ -396,11 +402,29 @@ static void set_place(buffers *s, ig_value *value, ig_place *place) {
     ig_map_set_id(&s->places, IG_MAP_PTR(value), place);
 }
 
-/* Strides, else a copy first; a slice in operand form is not known well enough. */
+/* Do others read the operand as well, which could read a copy of it?  Not one that is a
+ * result of the graph. */
+static bool is_read_again(const ig_op *op, const ig_place *from) {
+    const ig_value *value = op->operands[0].value;
+    for (const ig_use *use = op->results->uses; use; use = use->next) {
+        if (use->user->code == IG_OP_ret) {
+            return false;
+        }
+    }
+    return value->def && value->def->block == op->block &&
+           !ig_value_has_one_use(value) && !from->is_new;
+}
+
 /* Elements that no strides show so are copied to a buffer of the new shape, which may
- * be returned as it is. */
+ * be returned as it is; where others read them too, to one of the old shape, from which
+ * these read from then on. */
 static ig_place *copy_reshaped(buffers *s, ig_builder *b, const ig_op *op,
                                const ig_place *from) {
+    if (is_read_again(op, from)) {
+        ig_place *own = copy_to_buffer(s, b, from);
+        set_place(s, op->operands[0].value, own);
+        return view_reshape(s, op, own);
+    }
     ig_place *whole = ig_place_whole(s->arena, s->module,
                                      make_alloc(s, b, op->results->type));
     ig_place *to = ig_place_reshape(s->arena, s->module, whole, from->rank, from->dims);
@@ -410,6 +434,7 @@ static ig_place *copy_reshaped(buffers *s, ig_builder *b, const ig_op *op,
     return to ? whole : NULL;
 }
 
+/* Strides, else a copy first; a slice in operand form is not known well enough. */
 static ig_status rewrite_view(buffers *s, ig_op *op) {
     if (op->code == IG_OP_slice && !ig_attr_is_set(op, IG_slice_starts)) {
         return ig_buffers_unsupported(op, " where its range is computed by the model");

@@ -453,6 +453,65 @@ module @m {
     ret %0, %4
   }
 }
+# ---- bufferise_results ----
+# bufferise: what is computed, or copied for a reshape, is a result's buffer, whoever else
+# reads it in another shape; a second result of it is a copy.
+# run: bufferise
+# then: lower
+module @m {
+  graph @main(%x: f32[B, 6], %y: f32[2, 3]) -> (f32[B, 2, 3], f32[B, 2, 3], f32[3, 2], f32[6], f32[3*B, 2]) {
+    %0 = fused %x {family = "map"} (%a: f32[B, 6]) {
+      %1 = relu %a : f32[B, 6]
+      yield %1
+    } : f32[B, 6]
+    %2 = reshape %0 {to = [B, 2, 3]} : f32[B, 2, 3]
+    %3 = reshape %2 {to = [3*B, 2]} : f32[3*B, 2]
+    %4 = fused %3 {family = "map"} (%b: f32[3*B, 2]) {
+      %8 = neg %b : f32[3*B, 2]
+      yield %8
+    } : f32[3*B, 2]
+    %5 = transpose %y {perm = [1, 0]} : f32[3, 2]
+    %6 = reshape %5 {to = [6]} : f32[6]
+    %7 = fused %6 {family = "map"} (%c: f32[6]) {
+      %9 = abs %c : f32[6]
+      yield %9
+    } : f32[6]
+    ret %2, %2, %5, %7, %4
+  }
+}
+# expect:
+module @m {
+  plan @main(%x: f32[B, 6], %y: f32[2, 3]) -> (&f32[B, 2, 3], &f32[B, 2, 3], &f32[3, 2], &f32[6], &f32[3*B, 2]) {
+    %0 = alloc : &f32[B, 2, 3]
+    %1 = view %0 {offset = 0, strides = [6, 1]} : &f32[B, 6]
+    compute %x, %1 {family = "map", outs = 1} (%2: f32[B, 6]) {
+      %3 = relu %2 : f32[B, 6]
+      yield %3
+    }
+    %4 = view %0 {offset = 0, strides = [2, 1]} : &f32[3*B, 2]
+    %5 = alloc : &f32[3*B, 2]
+    compute %4, %5 {family = "map", outs = 1} (%6: f32[3*B, 2]) {
+      %7 = neg %6 : f32[3*B, 2]
+      yield %7
+    }
+    %8 = alloc : &f32[3, 2]
+    %9 = view %y {offset = 0, strides = [1, 3]} : &f32[3, 2]
+    compute %9, %8 {family = "copy", outs = 1} (%10: f32[3, 2]) {
+      yield %10
+    }
+    %11 = view %8 {offset = 0, strides = [1]} : &f32[6]
+    %12 = alloc : &f32[6]
+    compute %11, %12 {family = "map", outs = 1} (%13: f32[6]) {
+      %14 = abs %13 : f32[6]
+      yield %14
+    }
+    %15 = alloc : &f32[B, 2, 3]
+    compute %0, %15 {family = "copy", outs = 1} (%16: f32[B, 2, 3]) {
+      yield %16
+    }
+    ret %0, %15, %8, %12, %5
+  }
+}
 # ---- bufferise_shapes ----
 # bufferise: a shape that is read is stored; host functions get destinations.
 # run: resolve_shapes,fuse,bufferise
