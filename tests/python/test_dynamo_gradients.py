@@ -134,6 +134,38 @@ class Gradients(unittest.TestCase):
                                nn.Flatten(0))
         self.check_fifty(module, self.batches(lambda b: torch.randn(b, 8), 50))
 
+    def test_forward_keeps_what_backward_takes_as_it_is(self):
+        """Row by row, whatever strides the graph was traced with, and no view of anything."""
+        call, halves = ingot.dynamo.CompiledGraph.__call__, []
+        with unittest.mock.patch.object(ingot.dynamo.CompiledGraph, "__call__",
+                                        lambda *a: halves.append(a) or call(*a)):
+            self.train(Attention(), self.batches(lambda b: torch.randn(b, 5, 16), 2))
+        self.assertEqual(len(halves), 4)
+        for half, *args in halves:
+            self.assertEqual(half.hooks, [])
+            self.assertTrue(all(x.is_contiguous() for x in args))
+        kept = [node for node in halves[0][0].module.graph.nodes if node.op == "output"]
+        self.assertFalse([n for n in kept[0].args[0] if n.target in (
+            torch.ops.aten.view.default, torch.ops.aten.permute.default)])
+
+    def test_backward_that_runs_eagerly_takes_what_forward_keeps(self):
+        compile_program, made = ingot.dynamo._compiler.compile, []
+
+        def refuse_second(**options):
+            made.append(options)
+            if len(made) == 2:
+                raise ingot.dynamo.ingot_runtime.UnsupportedError("not this one")
+            return compile_program(**options)
+
+        module, x = Attention(), torch.randn(6, 5, 16)
+        eager = copy.deepcopy(module)
+        with unittest.mock.patch.object(ingot.dynamo._compiler, "compile", refuse_second):
+            torch.compile(module, backend="ingot")(x).sum().backward()
+        eager(x).sum().backward()
+        self.assertEqual(len(ingot.dynamo._reported), 1)
+        for ours, theirs in zip(module.parameters(), eager.parameters(), strict=True):
+            torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-5, atol=2e-6)
+
     def test_recommender(self):
         self.check_fifty(Recommender(), [
             ((torch.randn(6, 5), torch.randint(0, 40, (6, 3, 4))), torch.rand(6).round())

@@ -41,7 +41,7 @@ from torch.export.graph_signature import (ExportGraphSignature, InputKind, Input
 import ingot_runtime
 
 from . import _compiler
-from .layout import Views, base_of, result_hooks
+from .layout import Views, base_of, is_view, result_hooks
 from .program import Program
 
 log = logging.getLogger("ingot")
@@ -374,7 +374,7 @@ class CompiledGraph:
         """What the graph says of arguments and results, and its JSON, which forgets it."""
         nodes = {n.op: n for n in self.module.graph.nodes}
         values = [n.meta.get("val") for n in self.module.graph.nodes if n.op == "placeholder"]
-        results = [n.meta.get("val") if isinstance(n, torch.fx.Node) else n
+        results = [None if n.meta.get(_KEPT) else n.meta.get("val")
                    for n in nodes["output"].args[0]]
         self.hooks = result_hooks(results, [values[i] for i in self.given])
         return _program_json(self.module, self.fixed, len(self.given))
@@ -497,25 +497,95 @@ def _make_anew(forward, backward, results):
         half.recompile()
 
 
+# In the meta of what forward keeps for backward and gives nobody else: it lies row by row,
+# as programs give and take it, whatever strides it was traced with.
+_KEPT = "ingot_is_kept"
+
+
+def _views_between(node):
+    """What the node is made of by views that take numbers alone, none of which leaves out
+    elements, and these views in order."""
+    views = []
+    while (is_view(node) and node.target is not operator.getitem
+           and node.args[0].meta["val"].numel() <= node.meta["val"].numel()
+           and len(node.all_input_nodes) == 1):
+        views.insert(0, node)
+        node = node.args[0]
+    return node, views
+
+
+def _keep_bases(forward, backward, results):
+    """Forward keeps what it has computed, each value once, and backward makes views of it:
+    of what a program is given these are no copies, and of what it gives they are."""
+    output = next(n for n in forward.graph.nodes if n.op == "output")
+    holders = {n.name: n for n in backward.graph.nodes if n.op == "placeholder"}
+    first = next(n for n in backward.graph.nodes if n.op != "placeholder")
+    kept = list(output.args[0][results:])
+    for node in [n for n in kept if isinstance(n, torch.fx.Node)]:
+        base, views = _views_between(node)
+        if (not views or base.op != "call_function" or node.name not in holders
+                or node.meta.get("saved_tensor_with_no_vc_check")):
+            continue
+        index, old = kept.index(node), holders[node.name]
+        if base in kept:
+            del kept[index]
+        else:
+            kept[index] = base
+            with backward.graph.inserting_before(old):
+                holders[base.name] = backward.graph.placeholder(base.name)
+            holders[base.name].meta = dict(base.meta)
+        made = {base: holders[base.name]}
+        with backward.graph.inserting_before(first):
+            for view in views:
+                made[view] = backward.graph.node_copy(view, made.__getitem__)
+        old.replace_all_uses_with(made[node])
+        backward.graph.erase_node(old)
+    output.args = ((*output.args[0][:results], *kept),)
+    given = {base_of(n) for n in output.args[0][:results] if isinstance(n, torch.fx.Node)}
+    for node in kept:
+        if isinstance(node, torch.fx.Node) and base_of(node) not in given:
+            node.meta[_KEPT] = True
+    for half in forward, backward:
+        half.graph.eliminate_dead_code()
+        half.recompile()
+
+
 def _partition(joint, inputs, *, num_fwd_outputs, **more):
     _read_less(joint.graph)
     halves = min_cut_rematerialization_partition(joint, inputs, num_fwd_outputs=num_fwd_outputs,
                                                  **more)
     _make_anew(*halves, num_fwd_outputs)
+    _keep_bases(*halves, num_fwd_outputs)
     return halves
+
+
+def _given_rows(module):
+    """The graph run eagerly, whose arguments may lie otherwise than it was traced with."""
+    values = [n.meta.get("val") for n in module.graph.nodes if n.op == "placeholder"]
+    hooks = result_hooks(values, values)
+
+    def run(*args):
+        given = list(args)
+        for i, hook in hooks:
+            given[i] = hook(given[i], args)
+        return module.forward(*given)
+    return run if hooks else module.forward
 
 
 def _compile_gradients(module, example_inputs, compile_graph):
     """Forward and backward, of which the parameters are arguments like others: a step of
     an optimizer changes them where they are, and compiles nothing.  What backward can make
     anew of what it is given anyway, as transposed weights and offsets, forward does not keep."""
-    def compile_half(graph_module, inputs):
+    def compile_forward(graph_module, inputs):
         return _boxed(compile_graph(graph_module, inputs, set(), graph_module.forward))
+
+    def compile_backward(graph_module, inputs):
+        return _boxed(compile_graph(graph_module, inputs, set(), _given_rows(graph_module)))
 
     # Attention as products and softmax, of which each half knows the formula.
     with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
-        return aot_module_simplified(module, example_inputs, fw_compiler=compile_half,
-                                     bw_compiler=compile_half,
+        return aot_module_simplified(module, example_inputs, fw_compiler=compile_forward,
+                                     bw_compiler=compile_backward,
                                      partition_fn=_partition,
                                      decompositions=core_aten_decompositions())
 

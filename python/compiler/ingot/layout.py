@@ -114,19 +114,19 @@ def result_hooks(results, arguments):
 
 # ---- results that share memory ----
 
-def _is_view(node):
+def is_view(node):
     """Is the call's result, or one of a list of them, memory of its first argument?"""
     if node.op != "call_function":
         return False
     if node.target is operator.getitem:
-        return isinstance(node.args[0], torch.fx.Node) and _is_view(node.args[0])
+        return isinstance(node.args[0], torch.fx.Node) and is_view(node.args[0])
     return isinstance(node.target, torch._ops.OpOverload) and any(
         r.alias_info for r in node.target._schema.returns)
 
 
 def base_of(node):
     """What the node's value may be a view of."""
-    while _is_view(node):
+    while is_view(node):
         node = node.args[0] if isinstance(node.args[0], torch.fx.Node) else node.args[0][0]
     return node
 
