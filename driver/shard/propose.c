@@ -31,11 +31,7 @@ typedef struct proposer {
 
 static const uint8_t **find_slot(const proposal_set *set, const uint8_t *proposal,
                                  size_t bytes) {
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < bytes; i++) {
-        hash = (hash ^ proposal[i]) * 0x100000001b3u;
-    }
-    size_t i = (size_t)(hash ^ hash >> 32) & (set->capacity - 1);
+    size_t i = (size_t)ig_hash_bytes(proposal, bytes, 0) & (set->capacity - 1);
     while (set->slots[i] && memcmp(set->slots[i], proposal, bytes) != 0) {
         i = (i + 1) & (set->capacity - 1);
     }

@@ -28,20 +28,23 @@ static ig_value *before_view(const ig_op *op) {
     return is_view || is_cast ? x : NULL;
 }
 
-/* Rows of the table, without weights. */
+/* Rows of the table, without weights.  A gather that skips does so for any negative id,
+ * a bag for -1 alone. */
 static bool read_rows(ig_value *value, ig_look_up *out) {
     out->rows = value->type;
     for (uint32_t i = 0; value && i < DEPTH_MAX; i++) {
         const ig_op *op = value->def;
-        bool is_look_up = op && op->code == IG_OP_gather &&
+        int64_t negative = op && op->code == IG_OP_gather
+                               ? ig_attr_int(op, IG_gather_negative, IG_NEGATIVE_wrap)
+                               : IG_NEGATIVE_skip;
+        bool is_look_up = negative != IG_NEGATIVE_skip &&
                           ig_attr_int(op, IG_gather_axis, 0) == 0 &&
                           ig_value_is_table(op->operands[0].value) &&
                           !ig_constant_of(op->operands[1].value);
         if (is_look_up) {
             out->table = op->operands[0].value;
             out->ids = op->operands[1].value;
-            out->negative = (ig_negative)ig_attr_int(op, IG_gather_negative,
-                                                     IG_NEGATIVE_wrap);
+            out->negative = (ig_negative)negative;
             return true;
         }
         value = op ? before_view(op) : NULL;

@@ -247,3 +247,27 @@ for target in cpu interpret; do
     check "$target: a quotient of extents by zero" 3 "divided by zero" \
         "$ingot" run "$tmp/shape_quotient.ig" -t $target --input 'x=f32[5]=1' --input 'y=f32[0]=1'
 done
+
+# Ids of -1 name no row where `negative` is skip: zeros.
+cat >"$tmp/no_row.ig" <<'IG'
+module @no_row {
+  graph @main(%x: f32[R, 3], %i: i64[N], %n: i32[N, 1]) -> (f32[N, 3] "a", f32[N, 3] "b", f32[N] "c") {
+    %0 = gather %x, %i {axis = 0, negative = skip} : f32[N, 3]
+    %1 = gather_nd %x, %n {negative = skip} : f32[N, 3]
+    %2 = slice %x {starts = [0, 1], sizes = [R, 1]} : f32[R, 1]
+    %3 = reshape %2 {to = [R]} : f32[R]
+    %4 = gather %3, %i {axis = 0, negative = skip} : f32[N]
+    ret %0, %1, %4
+  }
+}
+IG
+for target in cpu interpret; do
+    "$ingot" run "$tmp/no_row.ig" -t $target --input 'x=f32[4,3]=iota' --input 'i=i64[9]=-1,3,-1,0,2,1,-7,3,-1' \
+        --input 'n=i32[9,1]=3,-1,-1,0,2,1,-7,3,2' >"$tmp/no_row.$target"
+    words="element 0 is 4"
+    [ $target = cpu ] || words="index 4 at position 0"
+    check "$target: an id past the last row" 3 "$words" "$ingot" run "$tmp/no_row.ig" -t $target \
+        --input 'x=f32[4,3]=iota' --input 'i=i64[9]=4' --input 'n=i32[9,1]=0'
+done
+holds "no row is zeros" [ "$(sed -n '2p;14p' "$tmp/no_row.cpu" | tr -s ' \n' ' ')" = ' 0 0 0 0 0 0 ' ]
+holds "compiled as interpreted" cmp "$tmp/no_row.cpu" "$tmp/no_row.interpret"

@@ -36,7 +36,7 @@ struct gather {
     const ig_lower_operand *x, *ids, *out;
     uint32_t row_rank; /* leading dims of out that are rows */
     uint32_t axis, batch;
-    bool wraps;
+    bool wraps, skips;
     int64_t rows_per_tile;
     uint32_t lanes;
     /* Where in x the run of a row begins. */
@@ -55,7 +55,7 @@ static ig_value *dot_strides(const gather *g, ig_builder *b, const ig_dim *strid
 }
 
 /* The id at element `at`, made non-negative; *valid is and-ed with its being in
- * range. */
+ * range.  What is not in range is zeros. */
 static ig_value *checked_id(const gather *g, ig_builder *b, ig_value *at, ig_dim extent,
                             ig_value **valid) {
     ig_value *id = k_cast(b, k_load(b, g->ids->buffer, at, 1), IG_DT_i64);
@@ -66,7 +66,12 @@ static ig_value *checked_id(const gather *g, ig_builder *b, ig_value *at, ig_dim
     }
     ig_value *is_good = k_compare(b, IG_OP_lt, k_cast(b, row, IG_DT_u64),
                                   k_cast(b, rows, IG_DT_u64));
-    k_if check = k_if_open(b, is_good, NULL, 0);
+    ig_value *is_meant = is_good;
+    if (g->skips) {
+        ig_value *is_none = k_compare(b, IG_OP_lt, id, zero);
+        is_meant = k_binary(b, IG_OP_or, is_good, is_none);
+    }
+    k_if check = k_if_open(b, is_meant, NULL, 0);
     k_report(&check.other, k_i64(&check.other, IDS), at, id);
     k_if_close(&check, NULL, NULL);
     *valid = *valid ? k_binary(b, IG_OP_and, *valid, is_good) : is_good;
@@ -399,22 +404,24 @@ static void lower_pieces(gather *g) {
 
 static void choose_form(gather *g) {
     uint32_t rank = g->x->type->rank;
+    int64_t negative = IG_NEGATIVE_wrap;
     if (g->op->code == IG_OP_gather) {
         g->axis = (uint32_t)ig_attr_int(g->op, IG_gather_axis, 0);
-        g->wraps = ig_attr_int(g->op, IG_gather_negative, 0) == IG_NEGATIVE_wrap;
+        negative = ig_attr_int(g->op, IG_gather_negative, 0);
         g->row_rank = g->axis + g->ids->type->rank;
         g->locate = place_gather;
     } else if (g->op->code == IG_OP_gather_elements) {
         g->axis = (uint32_t)ig_attr_int(g->op, IG_gather_elements_axis, 0);
-        g->wraps = true;
         g->row_rank = rank;
         g->locate = place_elements;
     } else {
         g->batch = (uint32_t)ig_attr_int(g->op, IG_gather_nd_batch, 0);
-        g->wraps = ig_attr_int(g->op, IG_gather_nd_negative, 0) == IG_NEGATIVE_wrap;
+        negative = ig_attr_int(g->op, IG_gather_nd_negative, 0);
         g->row_rank = g->ids->type->rank - 1;
         g->locate = place_nd;
     }
+    g->wraps = negative == IG_NEGATIVE_wrap;
+    g->skips = negative == IG_NEGATIVE_skip;
 }
 
 ig_status ig_lower_serial_gather(ig_lower *lower) {
