@@ -347,6 +347,30 @@ def extent_of_nothing(node, inputs, outputs):
     return inputs[0].size == 0 and outputs[0].size == 0 and 0 in outputs[0].shape
 
 
+@row("ReduceMax", "ReduceMin", "ReduceMean", "ReduceSum", "ReduceProd", "ReduceL1", "ReduceL2",
+     "ReduceSumSquare", "ReduceLogSum", "ReduceLogSumExp",
+     why="of nothing, along axes that are counted from the end: ONNX Runtime keeps their extents "
+     "(axes [1, -1, -3] of [3, 0, 9] leave [3, 1, 9], axes [1, 2, 0] [1, 1, 1]); ONNX's evaluator "
+     "does not")
+def axes_of_nothing(node, inputs, outputs):
+    axes = attribute(node, "axes", [])
+    if len(inputs) > 1 and inputs[1] is not None:
+        axes = inputs[1].ravel()
+    return inputs[0].size == 0 and any(a < 0 for a in axes)
+
+
+@row("Gemm", why="of nothing: without products ONNX Runtime gives C, not beta * C, which "
+     "Operators.md says and ONNX's evaluator gives")
+def beta_of_nothing(node, inputs, outputs):
+    return inputs[0].size == 0 and attribute(node, "beta", 1.0) != 1.0
+
+
+@row("Attention", why="rows without a key, in f64: ONNX Runtime gives NaN, and 0 in f32, as "
+     "ONNX's evaluator does in both")
+def rows_without_keys(node, inputs, outputs):
+    return dtype_of(inputs[0]) == "f64" and has_nan(outputs[0])
+
+
 @row("Slice", why="INT_MAX as the end of a slice that goes backwards: Operators.md clamps "
      "it to n - 1, ONNX Runtime takes it as 'to the end' (slice_helper.h)")
 def largest_end_backwards(node, inputs, outputs):
