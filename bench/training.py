@@ -4,12 +4,15 @@
 SPDX-License-Identifier: Apache-2.0
 
     training.py --case bags --lengths 1,20             # look-ups, their gradients, the update
+    training.py --case backward --lengths 1,20         # the same less the look-ups: a step less
+                                                       # what its forward part takes alone
     training.py --case dlrm --lengths 1,20             # with both MLPs and the interaction
     training.py --case bags --optimizer sgd,adagrad
     training.py --case bags --check                    # weights after three steps, no times
 
 26 tables of 100,000 x 64 f32 and a batch of 2,048, as the seeds' models have them; `bags`
-takes the gradients of the pooled rows as inputs.  The peer is FBGEMM's table-batched bags
+takes the gradients of the pooled rows as inputs; ours also writes the sum of their products,
+which is the loss, in its forward part.  The peer is FBGEMM's table-batched bags
 with the optimizer in their backward, with its vector kernels active (as shipped its CPU
 package runs scalar code: --shipped), and torch for the dense part, eager and compiled.
 Dense weights change by SGD in both.  All engines read the same ids, which are rotated.
@@ -54,6 +57,10 @@ class Task:
     @property
     def name(self):
         return f"{self.case} {self.rule} {self.length} ids"
+
+    @property
+    def has_bags_alone(self):
+        return self.case in ("bags", "backward")
 
     def draw_inputs(self):
         rng = np.random.default_rng(3)
@@ -120,19 +127,24 @@ def dense_lines(stack):
     return lines, run_layers("u", len(TOP), joined, False)
 
 
-def write_model(task):
-    """The path of a module whose loss is the sum of 'y', or of a DLRM with logits 'y'."""
-    weights = [f"  weight @t{i} : f32[{task.rows}, {DIM}] = splat(0)" for i in range(TABLES)]
-    ins = [f"%ids{i}: i64[B, {task.length}]" for i in range(TABLES)]
+def write_model(task, is_forward=False):
+    """The path of a module whose loss is the sum of 'y', or of a DLRM with logits 'y'.
+
+    Its forward part alone has the tables as inputs."""
+    weights = [] if is_forward else [
+        f"  weight @t{i} : f32[{task.rows}, {DIM}] = splat(0)" for i in range(TABLES)]
+    sign = "%" if is_forward else "@"
+    ins = [f"%t{i}: f32[{task.rows}, {DIM}]" for i in range(TABLES if is_forward else 0)]
+    ins += [f"%ids{i}: i64[B, {task.length}]" for i in range(TABLES)]
     pooled = ", ".join(f"%p{i}" for i in range(TABLES))
-    operands = ", ".join(f"@t{i}, %ids{i}" for i in range(TABLES))
+    operands = ", ".join(f"{sign}t{i}, %ids{i}" for i in range(TABLES))
     many = ", ".join
     bag = (f"    {pooled} = bag {operands} {{operands = [{many(['0'] * TABLES)}], "
            f"pool = [{many(['sum'] * TABLES)}], negative = error}} : "
            + many([f"f32[B, {DIM}]"] * TABLES))
     width = TABLES * DIM
     lines = [bag, f"    %all = concat {pooled} {{axis = 1}} : f32[B, {width}]"]
-    if task.case == "bags":
+    if task.has_bags_alone:
         ins.append(f"%gradient: f32[B, {width}]")
         lines.append(f"    %y = mul %all, %gradient : f32[B, {width}]")
         result, shape = "%y", width
@@ -147,7 +159,8 @@ def write_model(task):
         lines, shape = lines + more, 1
     folder = cache_folder() / "training"
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{task.case}-{task.length}-{task.rows}.ig"
+    part = "forward-" if is_forward else ""
+    path = folder / f"{part}{task.case}-{task.length}-{task.rows}.ig"
     text = ["module @step {", *weights, f"  graph @main({', '.join(ins)}) -> "
             f"(f32[B, {shape}] \"y\") {{", *lines, f"    ret {result}", "  }", "}", ""]
     path.write_text("\n".join(text))
@@ -164,8 +177,9 @@ class TrainOptions(ctypes.Structure):
     ]
 
 
-def compile_step(task):
-    """The path of the step's artifact, and the names of its inputs and outputs."""
+def compile_step(task, is_forward=False):
+    """The path of the artifact of the step, or of its forward part, and the names of its
+    inputs and outputs."""
     lib = ctypes.CDLL(str(BUILD / "libingot.so"))
     pointer = ctypes.c_void_p
     for name in ("ig_context_create", "ig_context_messages", "ig_module_input_name",
@@ -184,16 +198,17 @@ def compile_step(task):
         return [ctypes.string_at(read(module, ctypes.c_size_t(i))).decode()
                 for i in range(count)]
 
-    module, source = pointer(), write_model(task)
+    module, source = pointer(), write_model(task, is_forward)
     artifact = source.with_name(f"{source.stem}-{task.rule}.ingot")
     rule = RULES[task.rule].format(rate=RATE, epsilon=EPSILON)
     words = [f"t*={rule}".encode(), f"*=sgd(lr={RATE})".encode()]
-    words = words[: 1 if task.case == "bags" else 2]
-    loss = b"sum:y" if task.case == "bags" else b"bce_logits:y=label"
+    words = words[: 1 if task.has_bags_alone else 2]
+    loss = b"sum:y" if task.has_bags_alone else b"bce_logits:y=label"
     options = TrainOptions(ctypes.sizeof(TrainOptions), loss,
                            (ctypes.c_char_p * len(words))(*words), len(words), 0)
     check(lib.ig_import(context, os.fsencode(source), None, ctypes.byref(module)))
-    check(lib.ig_module_train(module, ctypes.byref(options), None))
+    if not is_forward:
+        check(lib.ig_module_train(module, ctypes.byref(options), None))
     facts = names("input"), names("output")
     check(lib.ig_compile_file(module, os.fsencode(artifact), None))
     lib.ig_module_close(module)
@@ -204,12 +219,12 @@ def compile_step(task):
 class IngotEngine:
     name = "ingot"
 
-    def __init__(self, task, threads):
-        artifact, self.inputs, self.outputs = compile_step(task)
+    def __init__(self, task, threads, is_forward=False):
+        artifact, self.inputs, self.outputs = compile_step(task, is_forward)
         self.task, self.program = task, Program(artifact)
         self.session = self.program.session(threads)
         self.values = {name: value for name, value in self.make_weights()}
-        groups = 1 if task.case == "bags" else 2
+        groups = 1 if task.has_bags_alone else 2
         self.values.update(step=np.array(1, "i8"), rates=np.full(groups, RATE),
                            decays=np.zeros(groups))
 
@@ -223,7 +238,7 @@ class IngotEngine:
             yield f"{name}.bias", np.zeros(columns, "f4")
 
     def prepare(self, sets):
-        width = TABLES * DIM if self.task.case == "bags" else 1
+        width = TABLES * DIM if self.task.has_bags_alone else 1
         fresh = {"loss": np.zeros((), "f4"), "y": np.zeros((self.task.batch, width), "f4")}
         self.bindings = []
         for one in sets:
@@ -231,7 +246,8 @@ class IngotEngine:
             known = {**self.values, **one, **own}
             results = [fresh[n] if n in fresh else self.values[n] for n in self.outputs]
             binding = Binding([known[n] for n in self.inputs], results)
-            binding.inputs[self.inputs.index("step")].rank = 0  # numpy made it a list
+            if "step" in self.inputs:
+                binding.inputs[self.inputs.index("step")].rank = 0  # numpy made it a list
             self.bindings.append(binding)
 
     def run(self, index):
@@ -281,8 +297,8 @@ class TorchEngine:
             specs, optimizer=kinds[task.rule], learning_rate=RATE, eps=EPSILON)
         for i, weight in enumerate(self.bags.split_embedding_weights()):
             weight.copy_(torch.from_numpy(task.draw_table(i)))
-        self.step = self.step_of_bags if task.case == "bags" else self.step_of_all
-        if task.case != "bags":
+        self.step = self.step_of_bags if task.has_bags_alone else self.step_of_all
+        if not task.has_bags_alone:
             self.make_dense()
             self.dense = torch.compile(self.run_dense) if is_compiled else self.run_dense
 
@@ -321,6 +337,9 @@ class TorchEngine:
                       **{n: torch.from_numpy(s[n]) for n in ("dense", "label", "gradient")}}
                      for s in sets]
 
+    def look_up(self, s):
+        self.bags(s["ids"], s["offsets"])
+
     def step_of_bags(self, s):
         self.bags(s["ids"], s["offsets"]).backward(s["gradient"])
 
@@ -343,13 +362,41 @@ class TorchEngine:
 # ---- the command ----
 
 
+class Backward:
+    """An engine's step less its forward part."""
+
+    def __init__(self, engine, forward, threads):
+        self.name, self.engine, self.forward = engine.name, engine, forward
+        self.clock = measure.clock_for(threads)
+        self.task, self.table, self.close = engine.task, engine.table, engine.close
+
+    def run(self, index):
+        self.engine.run(index)
+
+    def seconds(self, first, count, sets):
+        begin = self.clock()
+        for i in range(first, first + count):
+            self.forward(i % sets)
+        middle = self.clock()
+        for i in range(first, first + count):
+            self.engine.run(i % sets)
+        return (self.clock() - middle - (middle - begin)) / count
+
+
 def make_engines(task, options):
     peers = [TorchEngine(task, False)]
-    if task.case != "bags":
+    if not task.has_bags_alone:
         peers.append(TorchEngine(task, True))
     engines, sets = [IngotEngine(task, options.threads), *peers], task.draw_inputs()
     for engine in engines:
         engine.prepare(sets)
+    if task.case == "backward":
+        ours, peer = engines
+        forward = IngotEngine(task, options.threads, is_forward=True)
+        forward.values = ours.values  # the same tables
+        forward.prepare(sets)
+        engines = [Backward(ours, forward.run, options.threads),
+                   Backward(peer, lambda i: peer.look_up(peer.sets[i]), options.threads)]
     return engines
 
 
@@ -393,7 +440,7 @@ def check(engines):
 
 def read_options():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--case", choices=("bags", "dlrm"), default="bags")
+    parser.add_argument("--case", choices=("bags", "backward", "dlrm"), default="bags")
     parser.add_argument("--optimizer", default="rowwise_adagrad", help=", ".join(RULES))
     parser.add_argument("--lengths", default="1,20", help="ids a bag")
     parser.add_argument("--batch", type=int, default=2048)
