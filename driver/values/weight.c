@@ -12,13 +12,14 @@ enum { LISTED_WEIGHTS = 16 };
 
 bool ig_name_has_part(const char *name, const char *part) {
     size_t size = strlen(part);
-    for (const char *at = name; at; at = strchr(at, '.')) {
-        at += at != name;
-        if (strncmp(at, part, size) == 0 && (at[size] == '.' || !at[size])) {
-            return true;
+    const char *at = name, *dot;
+    while (strncmp(at, part, size) != 0 || (at[size] != '.' && at[size])) {
+        if ((dot = strchr(at, '.')) == NULL) {
+            return false;
         }
+        at = dot + 1;
     }
-    return false;
+    return true;
 }
 
 static const char *list_names(const ig_module *module, ig_arena *arena) {

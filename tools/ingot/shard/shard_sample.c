@@ -11,13 +11,14 @@ enum { SLICES = 1024 }; /* of a table's rows, at most */
 
 static bool is_part_of(const char *name, const char *table) {
     size_t size = strlen(name);
-    for (const char *at = table; at; at = strchr(at, '.')) {
-        at += *at == '.';
-        if (strncmp(at, name, size) == 0 && (at[size] == '.' || !at[size])) {
-            return true;
+    const char *at = table, *dot;
+    while (strncmp(at, name, size) != 0 || (at[size] != '.' && at[size])) {
+        if ((dot = strchr(at, '.')) == NULL) {
+            return false;
         }
+        at = dot + 1;
     }
-    return false;
+    return true;
 }
 
 /* A list of how many ids each slice of the table's rows has; NULL after a message. */
