@@ -7,8 +7,8 @@
 #include "passes/lower/cpu/cpu.h"
 
 enum {
-    DOT_ROW_TILE = 128,    /* of the grid, for products that may take panels */
-    DOT_COLUMN_TILE = 256, /* a multiple of every micro-panel */
+    DOT_ROW_TILE = 256,    /* of the grid, for products that may take panels */
+    DOT_COLUMN_TILE = 128, /* a multiple of every micro-panel */
 };
 
 /* Register tiles over panels that the kernel makes of B (dot_panels.c). */
@@ -20,7 +20,8 @@ typedef struct dot_panels {
     ig_dtype wide;        /* the factors to multiply and add up */
     ig_dtype sum;         /* of blocks of k, added up */
     bool is_deep;         /* K may be larger than a panel */
-    bool is_staged;
+    bool is_staged;       /* sums go through the local array */
+    bool is_direct;       /* but those of the last k, which go to C */
     uint32_t store_lanes; /* of the epilogue */
     ig_value *panel;      /* local: K_BLOCK rows of k of a micro-panel of B */
     ig_value *stage;      /* local: a tile's sums of a micro-panel, if is_staged */
@@ -101,6 +102,7 @@ void dot_pack_panel(const dot *d, ig_builder *b, const dot_micro_panel *s,
 int64_t dot_width(const dot *d, const dot_micro_panel *s);
 ig_value *dot_valid_lanes(ig_builder *b, const dot_micro_panel *s, ig_value *column);
 bool dot_is_along_k(const ig_lower_operand *x, bool k_is_last);
+dot_matrix dot_matrix_of(const dot *d, ig_builder *b, const dot_micro_panel *s);
 /* One vector of B's row at[0], from column at[1] of the micro-panel on. */
 ig_value *dot_load_columns(const dot *d, ig_builder *b, const dot_micro_panel *s,
                            const dot_matrix *m, ig_value *const at[2]);

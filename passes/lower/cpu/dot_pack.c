@@ -15,7 +15,7 @@ ig_value *dot_valid_lanes(ig_builder *b, const dot_micro_panel *s, ig_value *col
     return s->left ? k_sub(b, s->left, column) : NULL;
 }
 
-static dot_matrix matrix_of(const dot *d, ig_builder *b, const dot_micro_panel *s) {
+dot_matrix dot_matrix_of(const dot *d, ig_builder *b, const dot_micro_panel *s) {
     ig_value *const *index = s->range->index;
     ig_dim along_k = dot_stride(d->b, true, d->transpose_b);
     ig_dim along_n = dot_stride(d->b, false, d->transpose_b);
@@ -74,7 +74,7 @@ static void pack_transposed(const dot *d, ig_builder *b, const dot_micro_panel *
     ig_value *end = k_add(b, k[0], whole), *first_left = k_mul(b, end, unit);
     k_loop squares = k_loop_open(b, k_i64(b, 0), width, lanes, NULL, 0);
     ig_builder *in = &squares.b;
-    dot_matrix m = matrix_of(d, in, s);
+    dot_matrix m = dot_matrix_of(d, in, s);
     square q = { .position = squares.index, .width = dot_width(d, s) };
     for (uint32_t j = 0; j < d->panels.lanes; j++) {
         ig_value *n = k_add(in, k_add(in, s->column, squares.index), k_i64(in, j));
@@ -107,7 +107,7 @@ ig_value *dot_load_columns(const dot *d, ig_builder *b, const dot_micro_panel *s
 
 static void pack_by_rows(const dot *d, ig_builder *b, const dot_micro_panel *s,
                          ig_value *const k[2]) {
-    dot_matrix m = matrix_of(d, b, s);
+    dot_matrix m = dot_matrix_of(d, b, s);
     k_loop loop = k_loop_open(b, k[0], k[1], k_i64(b, 1), NULL, 0);
     ig_builder *in = &loop.b;
     ig_value *row = k_mul(in, k_sub(in, loop.index, k[0]), k_i64(in, dot_width(d, s)));

@@ -21,8 +21,12 @@
  *   block      r x 2 vectors in registers: a chain of muladds over k for each element
  *
  * Sums of blocks of k are added up in a local array, in order: the bits of an element
- * depend on K alone, not on how rows and columns are split.  Long epilogues, and those
- * that take no vectors, go through that array too.
+ * depend on K alone, not on how rows and columns are split.  The last block's go to C
+ * from registers where blocks have few heights; long epilogues, and those that take no
+ * vectors, go through that array.
+ *
+ * While rows are multiplied with a panel, what the next one is copied from comes into
+ * L2: columns of B may be pages apart.
  */
 #include "passes/lower/cpu/dot.h"
 
@@ -105,27 +109,64 @@ static void store_block(const dot *d, ig_builder *b, const dot_micro_panel *s,
     }
 }
 
-/* Sums into the local array: added to those of the k before when there may be some. */
-static void stage_block(const dot *d, ig_builder *b, const dot_micro_panel *s,
-                        const dot_rows *r, ig_value *const *sums) {
-    const dot_panels *p = &d->panels;
+/* The local array's sums of the block's rows. */
+static ig_value *staged_at(const dot *d, ig_builder *b, const dot_micro_panel *s,
+                           const dot_rows *r, uint32_t vector) {
     ig_value *row = k_sub(b, r->row, s->range->rows[0]);
     ig_value *first = k_mul(b, row, k_i64(b, dot_width(d, s)));
+    return k_add(b, first, k_i64(b, (int64_t)vector * d->panels.lanes));
+}
+
+/* Sums of the k before this block, where there are some, and of this block. */
+static void add_staged(const dot *d, ig_builder *b, const dot_micro_panel *s,
+                       const dot_rows *r, ig_value **sums) {
+    const dot_panels *p = &d->panels;
+    ig_value *added[MAX_ROWS * VECTORS];
+    const ig_type *types[MAX_ROWS * VECTORS];
+    uint32_t count = r->count * s->vectors;
+    for (uint32_t i = 0; i < count; i++) {
+        sums[i] = k_cast(b, sums[i], p->sum);
+        types[i] = sums[i]->type;
+    }
+    if (!p->is_deep) {
+        return;
+    }
+    ig_value *has_some = k_compare(b, IG_OP_gt, r->k[0], k_i64(b, 0));
+    k_if before = k_if_open(b, has_some, types, count);
+    for (uint32_t i = 0; i < count; i++) {
+        ig_value *position = staged_at(d, &before.then, s, r, i);
+        ig_value *sum = k_load(&before.then, p->stage, position, p->lanes);
+        added[i] = k_add(&before.then, sum, sums[i]);
+    }
+    k_if_close(&before, added, sums);
+    memcpy(sums, before.results, count * sizeof *sums);
+}
+
+static void stage_block(const dot *d, ig_builder *b, const dot_micro_panel *s,
+                        const dot_rows *r, ig_value *const *sums) {
     for (uint32_t i = 0; i < r->count * s->vectors; i++) {
-        ig_value *position = k_add(b, first, k_i64(b, (int64_t)i * p->lanes));
-        ig_value *sum = k_cast(b, sums[i], p->sum);
-        if (p->is_deep) {
-            sum = k_add(b, k_load(b, p->stage, position, p->lanes), sum);
-        }
-        k_store(b, sum, p->stage, position);
+        k_store(b, sums[i], d->panels.stage, staged_at(d, b, s, r, i));
     }
 }
 
 static void emit_block(const dot *d, ig_builder *b, const dot_micro_panel *s,
                        const dot_rows *r) {
+    const dot_panels *p = &d->panels;
     ig_value *sums[MAX_ROWS * VECTORS];
     (d->unit > 1 ? dot_sum_quads : sum_block)(d, b, s, r, sums);
-    (d->panels.is_staged ? stage_block : store_block)(d, b, s, r, sums);
+    if (!p->is_staged) {
+        store_block(d, b, s, r, sums);
+        return;
+    }
+    add_staged(d, b, s, r, sums);
+    if (!p->is_direct) {
+        stage_block(d, b, s, r, sums);
+        return;
+    }
+    k_if last = k_if_open(b, k_compare(b, IG_OP_ge, r->k[1], d->words), NULL, 0);
+    store_block(d, &last.then, s, r, sums);
+    stage_block(d, &last.other, s, r, sums);
+    k_if_close(&last, NULL, NULL);
 }
 
 /* if (rows == r) block of r rows, for r from `low` to `high`. */
@@ -166,6 +207,47 @@ static void find_block_rows(const dot *d, uint32_t out_range[2]) {
     out_range[1] = (uint32_t)(min > usual ? min : usual);
 }
 
+/* Two lines that the next panel is copied from: number `line` pair of K_BLOCK. */
+static void fetch_pair(const dot *d, ig_builder *b, const dot_micro_panel *s,
+                       ig_value *const k[2], ig_value *line) {
+    ig_value *one = k_i64(b, 1), *zero = k_i64(b, 0),
+             *width = k_i64(b, dot_width(d, s));
+    ig_value *has_more = k_compare(b, IG_OP_lt, k[1], d->words);
+    ig_value *first = k_where(b, has_more, k[1], zero);
+    ig_value *column = k_add(b, s->column, k_where(b, has_more, zero, width));
+    int64_t lanes = d->panels.lanes, pairs = K_BLOCK / (2 * lanes);
+    dot_matrix m = dot_matrix_of(d, b, s);
+    bool is_along_k = ig_dim_is(dot_stride(d->b, true, d->transpose_b), 1);
+    if (is_along_k) {
+        column = k_add(b, column, k_div(b, line, k_i64(b, pairs)));
+        line = k_mul(b, k_mod(b, line, k_i64(b, pairs)), k_i64(b, 2 * lanes));
+    }
+    ig_value *at = k_min(b, k_add(b, first, line), k_sub(b, d->words, one));
+    at = k_mul(b, at, m.along_k);
+    column = k_mul(b, k_min(b, column, k_sub(b, d->n, one)), m.along_n);
+    at = k_add(b, at, column);
+    k_prefetch(b, m.start, at, 2);
+    k_prefetch(b, m.start, k_add(b, at, k_i64(b, lanes)), 2);
+}
+
+/* A pair for each row of the block, until the panel's are under way. */
+static void fetch_next(const dot *d, ig_builder *b, const dot_micro_panel *s,
+                       ig_value *const k[2], const ig_cpu_blocks *blocks) {
+    ig_value *first = blocks->skipped;
+    ig_value *end = k_min(b, k_add(b, first, blocks->rows), k_i64(b, K_BLOCK));
+    k_loop loop = k_loop_open(b, first, end, k_i64(b, 1), NULL, 0);
+    fetch_pair(d, &loop.b, s, k, loop.index);
+    k_loop_close(&loop, NULL, 0);
+}
+
+/* Is B read in lines, of which a panel has as many as fetch_pair takes it for? */
+static bool fetches_next(const dot *d) {
+    bool is_unit = ig_dim_is(dot_stride(d->b, true, d->transpose_b), 1) ||
+                   ig_dim_is(dot_stride(d->b, false, d->transpose_b), 1);
+    return d->unit == 1 && is_unit && d->panels.wide == IG_DT_f32 &&
+           d->lower->target->line_bytes == 4 * d->panels.lanes;
+}
+
 /* The tile's rows in blocks of at most `rows`, evenly split. */
 static void emit_blocks(const dot *d, ig_builder *b, const dot_micro_panel *s,
                         ig_value *const k[2]) {
@@ -176,6 +258,9 @@ static void emit_blocks(const dot *d, ig_builder *b, const dot_micro_panel *s,
     dot_rows r = { .row = k_add(in, range->rows[0], blocks.skipped), .k = k };
     uint32_t counts[2];
     find_block_rows(d, counts);
+    if (fetches_next(d)) {
+        fetch_next(d, in, s, k, &blocks);
+    }
     emit_by_rows(d, in, s, blocks.rows, counts, r);
     k_loop_close(&blocks.loop, NULL, 0);
 }
@@ -219,8 +304,18 @@ static void make_panel(const dot *d, ig_builder *b, const dot_micro_panel *s,
     }
 }
 
+/* Sums of no k at all are 0. */
+static void clear_empty(const dot *d, ig_builder *b, const dot_micro_panel *s) {
+    ig_value *is_empty = k_compare(b, IG_OP_le, d->words, k_i64(b, 0));
+    k_if empty = k_if_open(b, is_empty, NULL, 0);
+    clear_stage(d, &empty.then, s);
+    k_if_close(&empty, NULL, NULL);
+}
+
 static void emit_deep(const dot *d, ig_builder *b, const dot_micro_panel *s) {
-    clear_stage(d, b, s);
+    if (!d->panels.is_direct) {
+        clear_empty(d, b, s);
+    }
     ig_value *step = k_i64(b, K_BLOCK);
     k_loop loop = k_loop_open(b, k_i64(b, 0), d->words, step, NULL, 0);
     ig_builder *in = &loop.b;
@@ -243,7 +338,7 @@ static void emit_micro_panel(const dot *d, ig_builder *b, const dot_micro_panel 
         make_panel(d, b, s, k);
         emit_blocks(d, b, s, k);
     }
-    if (d->panels.is_staged) {
+    if (d->panels.is_staged && !d->panels.is_direct) {
         store_stage(d, b, s);
     }
 }
@@ -342,7 +437,11 @@ static void open_panels(dot *d, dot_panels p) {
     if (p.is_staged) {
         p.stage = k_local(lower->kernel, p.sum, DOT_ROW_TILE * width);
     }
+    uint32_t rows[2];
     d->panels = p;
+    find_block_rows(d, rows);
+    bool is_plain = has_vectors && p.sum == p.wide && !ig_lower_is_heavy(lower->body);
+    d->panels.is_direct = p.is_deep && k > 0 && is_plain && rows[1] - rows[0] < 2;
 }
 
 void dot_choose_panels(dot *d) {

@@ -284,10 +284,46 @@ TEST(gemm_of_many_rows) {
     check_gemm(300, 33, 129, "relu %1");
 }
 
+/* a b, or by transposed factors, plus a row; extents are numbers or symbols. */
+static void check_product(const char *m, const char *k, const char *n, int transposed,
+                          const int64_t *symbols) {
+    ig_arena arena;
+    ig_arena_init(&arena, NULL);
+    ig_writer text;
+    ig_writer_init(&text, &arena);
+    bool is_a = transposed & 1, is_b = transposed & 2;
+    ig_put(
+        &text,
+        "module @t {\n  graph @main(%%a: f32[%s, %s], %%b: f32[%s, %s], %%r: f32[%s]) "
+        "-> (f32[%s, %s] \"y\") {\n",
+        is_a ? k : m, is_a ? m : k, is_b ? n : k, is_b ? k : n, n, m, n);
+    ig_put(&text, "    %%0 = matmul %%a, %%b {transpose_a = %s, transpose_b = %s}\n",
+           is_a ? "true" : "false", is_b ? "true" : "false");
+    ig_put(&text, "    %%1 = add %%0, %%r\n    ret %%1\n  }\n}\n");
+    lower_check(text.data, symbols, 10);
+    ig_arena_fini(&arena);
+}
+
+/* Sums of one panel, of several, and of nothing; rows of one height, of two, of any. */
+TEST(products_of_computed_matrices) {
+    static const int64_t counts[][2] = { { 260, 0 },   { 260, 1 },   { 9, 129 },
+                                         { 257, 128 }, { 300, 256 }, { 1, 300 } };
+    for (int transposed = 0; transposed < 4; transposed++) {
+        check_product("264", "300", "40", transposed, NULL);
+        check_product("264", "256", "33", transposed, NULL);
+        check_product("257", "129", "32", transposed, NULL);
+        check_product("20", "128", "70", transposed, NULL);
+        check_product("264", "0", "32", transposed, NULL);
+        for (size_t i = 0; i < IG_COUNT_OF(counts); i++) {
+            check_product("M", "K", "40", transposed, counts[i]);
+        }
+    }
+}
+
 /* ---- the suite ---- */
 
 UNIT_SUITE(cpu_lower, gemm_of_every_row_count, gemm_of_sampled_sizes, gemm_of_long_sums,
            gemm_of_short_sums, gemm_of_known_sizes, gemm_bits_are_those_of_a_row,
            gemm_of_odd_columns, gemm_of_few_rows_and_any_panels,
            gemm_with_a_long_epilogue, gemm_with_a_residual_of_any_strides,
-           gemm_of_many_rows, gemm_of_asked_tiles)
+           gemm_of_many_rows, gemm_of_asked_tiles, products_of_computed_matrices)
