@@ -6,7 +6,7 @@ SPDX-License-Identifier: Apache-2.0
     calls.py [CALL…]        as in "torch.mish(x)" or "p, q = torch.frexp(x); p"
 
 Each call becomes an archive with the program of test_torchscript_eval.c, which torch
-loads and runs.  Lines are sorted.  Needs torch.
+loads and runs.  Lines are sorted.  Needs torch and torchao.
 """
 import io
 import pathlib
@@ -17,7 +17,8 @@ import zipfile
 warnings.filterwarnings("ignore")
 
 import torch
-import torch.ao.quantization.fx._decomposed  # whose operators some call
+import torch.ao.quantization.fx._decomposed  # whose operators some call, as
+import torchao.quantization  # this one's
 
 LIST = pathlib.Path(__file__).with_name("calls.txt")
 X = [[0.25, -0.5], [0.75, 0.5]]
