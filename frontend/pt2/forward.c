@@ -4,6 +4,7 @@
 #include "frontend/pt2/call.h"
 
 #include "frontend/pt2/graph.h"
+#include "frontend/pt2/weights.h"
 #include "frontend/torch/python/python.h"
 
 #include <assert.h>
@@ -354,6 +355,10 @@ void ig_pt2_declare(void *user, struct ig_code *code) {
         forward->params[1 + i] = make_parameter(code, program->parameters.items[i],
                                                 code->types.simple[IG_SCRIPT_TENSOR]);
     }
+    ig_class *wrapper = IG_NEW(code->arena, ig_class);
+    wrapper->name = IG_PT2_MODULE "." IG_PT2_WRAPPER;
+    wrapper->kind = IG_CLASS_MODULE;
+    ig_code_add_class(code, wrapper);
     declare_records(code, &program->in);
     declare_records(code, &program->out);
 }

@@ -64,36 +64,28 @@ static ig_status open_inner(reader *r, ig_archive_entry *entry,
     return IG_OK;
 }
 
-/* The one name in a pickle that the reader of pickles does not know. */
+/* The first name in a pickle that the reader of pickles does not know. */
 typedef struct foreign_name {
     ig_str module, name;
 } foreign_name;
-
-static bool is_only_foreign(void *user, ig_str module, ig_str name) {
-    foreign_name *only = user;
-    if (!only->name.size) {
-        *only = (foreign_name){ module, name };
-    }
-    return ig_str_equal(only->module, module) && ig_str_equal(only->name, name);
-}
 
 static ig_str package_of(ig_str module) {
     const char *dot = memchr(module.data, '.', module.size);
     return (ig_str){ module.data, dot ? (size_t)(dot - module.data) : module.size };
 }
 
-/* A tensor around others (torchao's) brings classes of its own package along. */
-static const char *limit_of(void *user, ig_str module, ig_str name) {
-    const foreign_name *first = user;
-    (void)name;
-    return first->name.size &&
-                   ig_str_equal(package_of(first->module), package_of(module))
-               ? "a part of a tensor subclass, such as torchao's quantize_ makes: such weights are not read yet, call run_decompositions() on the program before torch.export.save, which takes them apart"
-               : NULL;
+/* A tensor's class, and what that brings along of its own package: names of values that
+ * nobody looks at. */
+static bool is_of_package(void *user, ig_str module, ig_str name) {
+    foreign_name *first = user;
+    if (!first->name.size) {
+        *first = (foreign_name){ module, name };
+    }
+    return ig_str_equal(package_of(first->module), package_of(module));
 }
 
-/* What torch.save put into an entry; nothing of it is run.  `foreign`: where one
- * unknown name may be; NULL: none may. */
+/* What torch.save put into an entry; nothing of it is run.  `foreign`: where unknown
+ * names of one package may be; NULL: none may. */
 static ig_status read_pickled(reader *r, ig_archive_entry *entry, foreign_name *foreign,
                               ig_py **out_value) {
     ig_archive *inner;
@@ -109,8 +101,7 @@ static ig_status read_pickled(reader *r, ig_archive_entry *entry, foreign_name *
                                   .name = "data.pkl",
                                   .storage_prefix = "data/",
                                   .storage_suffix = "",
-                                  .is_allowed = foreign ? is_only_foreign : NULL,
-                                  .limit_of = foreign ? limit_of : NULL,
+                                  .is_allowed = foreign ? is_of_package : NULL,
                                   .user = foreign };
     IG_TRY(ig_pickle_read(set, text, &options, out_value));
     r->set->value_count = set->value_count;
@@ -123,15 +114,63 @@ static ig_status read_saved(reader *r, ig_archive_entry *entry) {
     return add_pickled(r, entry, dict);
 }
 
-/* A tensor of a class of its own, which is the only name that may be unknown: the graph
- * uses its elements. */
-static bool is_own_tensor(const ig_py *value, const foreign_name *foreign) {
-    const ig_py *class = value->kind == IG_PY_TENSOR ? value->as.tensor->subclass
-                                                     : NULL;
-    bool is_plain = value->kind == IG_PY_TENSOR && !foreign->name.size;
-    return is_plain || (class && class->kind == IG_PY_GLOBAL &&
-                        ig_str_equal(class->as.global.module, foreign->module) &&
-                        ig_str_equal(class->as.global.name, foreign->name));
+/* Is the class the one whose names may be unknown, or is none unknown? */
+static bool is_own_class(const ig_py *class, const foreign_name *foreign) {
+    return !foreign->name.size || (class && class->kind == IG_PY_GLOBAL &&
+                                   ig_str_equal(package_of(class->as.global.module),
+                                                package_of(foreign->module)));
+}
+
+/* A tensor around others (torchao's), as the call that makes it. */
+static bool is_wrapper(const ig_py *value) {
+    return value->kind == IG_PY_CALL &&
+           ig_py_is_global(value->as.call.function, "torch._utils",
+                           "_rebuild_wrapper_subclass") &&
+           value->as.call.args->as.list.count > 0 && value->as.call.state &&
+           value->as.call.state->kind == IG_PY_DICT;
+}
+
+static bool is_opened(const ig_py *value) {
+    return value->kind == IG_PY_OBJECT &&
+           ig_py_is_global(value->as.object.class, IG_PT2_MODULE, IG_PT2_WRAPPER);
+}
+
+/* It becomes an object of its tensors by their names, which graphs ask for
+ * (access_subclass_inner_tensor).  Recursion is as deep as pickles are. */
+static void open_wrapper(reader *r, ig_py *value) {
+    const ig_py *state = value->as.call.state;
+    ig_py *parts = make_value(r, IG_PY_DICT), *class = make_value(r, IG_PY_GLOBAL);
+    size_t count = state->as.dict.count, *kept = &parts->as.dict.count;
+    parts->as.dict.keys = IG_NEW_ARRAY(r->arena, ig_py *, count + 1);
+    parts->as.dict.values = IG_NEW_ARRAY(r->arena, ig_py *, count + 1);
+    class->as.global.module = IG_STR(IG_PT2_MODULE);
+    class->as.global.name = IG_STR(IG_PT2_WRAPPER);
+    value->kind = IG_PY_OBJECT;
+    value->as.object.class = class;
+    value->as.object.args = make_value(r, IG_PY_TUPLE);
+    value->as.object.state = parts;
+    value->as.object.items = NULL;
+    for (size_t i = 0; i < count; i++) {
+        ig_py *part = state->as.dict.values[i];
+        if (is_wrapper(part)) {
+            open_wrapper(r, part);
+        }
+        if (part->kind == IG_PY_TENSOR || is_opened(part)) {
+            parts->as.dict.keys[*kept] = state->as.dict.keys[i];
+            parts->as.dict.values[(*kept)++] = part;
+        }
+    }
+}
+
+/* A tensor of a class of its own: the graph uses its elements, or its parts. */
+static bool take_tensor(reader *r, ig_py *value, const foreign_name *foreign) {
+    if (is_wrapper(value) &&
+        is_own_class(value->as.call.args->as.list.items[0], foreign)) {
+        open_wrapper(r, value);
+        return true;
+    }
+    return value->kind == IG_PY_TENSOR &&
+           is_own_class(value->as.tensor->subclass, foreign);
 }
 
 static ig_status read_object(reader *r, ig_str name, ig_archive_entry *entry) {
@@ -139,7 +178,7 @@ static ig_status read_object(reader *r, ig_str name, ig_archive_entry *entry) {
     foreign_name foreign = { 0 };
     ig_location where = { .file = r->archive->file, .node = name.data };
     IG_TRY(read_pickled(r, entry, &foreign, &value));
-    if (is_own_tensor(value, &foreign)) {
+    if (take_tensor(r, value, &foreign)) {
         add_tensor(r, name, value);
         return IG_OK;
     }

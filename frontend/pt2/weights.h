@@ -16,7 +16,11 @@
 
 #include "frontend/torch/pickle/pickle.h"
 
-/* The attributes of the program's object: a DICT, name -> TENSOR. */
+/* The class of tensors around others: an OBJECT of its tensors by their names. */
+#define IG_PT2_MODULE "__torch__"
+#define IG_PT2_WRAPPER "WrapperSubclass"
+
+/* The attributes of the program's object: a DICT, name -> TENSOR, or such an object. */
 ig_status ig_pt2_weights(ig_archive *archive, ig_pickle_set *set, const char *model,
                          ig_py **out_dict);
 

@@ -116,7 +116,6 @@ refused_reports() {
 force_field_grad_script torch.autograd.grad: gradients that a model takes of itself
 gnn_custom_ops_script operator torch_scatter::scatter_max is not supported yet
 sparse_coo_mm_pt2 it makes a sparse tensor (torch.sparse_coo)
-torchao_int8_dyn_pt2 such as torchao's quantize_ makes
 END
 }
 

@@ -205,11 +205,14 @@ ig_status ig_pickle_make_typed(ig_pickle_vm *vm, ig_py *function, ig_py *args,
         return fail_args(vm, function);
     }
     IG_TRY(ig_pickle_call(vm, inner, tuple, out_value));
+    ig_py *state = ig_pickle_arg(args, 3);
+    if ((*out_value)->kind == IG_PY_CALL) { /* of a tensor around others */
+        (*out_value)->as.call.state = state;
+    }
     if ((*out_value)->kind != IG_PY_TENSOR) {
         return IG_OK;
     }
     ig_py_tensor *tensor = (*out_value)->as.tensor;
-    ig_py *state = ig_pickle_arg(args, 3);
     bool is_plain = ig_py_is_global(type, "torch", "Tensor") ||
                     ig_py_is_global(type, "torch.nn.parameter", "Parameter");
     tensor->is_parameter = tensor->is_parameter ||

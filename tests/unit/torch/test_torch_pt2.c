@@ -415,9 +415,8 @@ END_TEST
 #define CONFIG \
     "{\"config\": {\"w\": {\"path_name\": \"weight_0\", \"use_pickle\": true}}}"
 
-/* The program has one weight "w", which torch.save wrote as this pickle. */
-static ig_status import_weight(exported *p, ig_str pickle) {
-    open_case(p);
+/* A program with one weight "w", which torch.save wrote as this pickle. */
+static ig_status import_pickled(exported *p, const char *json, ig_str pickle) {
     ig_arena *arena = &p->c.arena;
     torch_entry saved[] = {
         { "archive/data.pkl", pickle },
@@ -425,7 +424,7 @@ static ig_status import_weight(exported *p, ig_str pickle) {
         { "archive/version", { "3\n", 2 } },
     };
     torch_entry entries[] = {
-        { "m/models/model.json", ig_str_of(write_json(arena, &relu)) },
+        { "m/models/model.json", ig_str_of(json) },
         { "m/data/weights/model_weights_config.json", ig_str_of(CONFIG) },
         { "m/data/weights/weight_0", torch_zip(arena, saved, IG_COUNT_OF(saved)) },
         { "m/archive_format", { "pt2", 3 } },
@@ -434,6 +433,11 @@ static ig_status import_weight(exported *p, ig_str pickle) {
     return ig_import_pt2_memory(&p->c.context,
                                 torch_zip(arena, entries, IG_COUNT_OF(entries)),
                                 "m.pt2", &options, &p->module);
+}
+
+static ig_status import_weight(exported *p, ig_str pickle) {
+    open_case(p);
+    return import_pickled(p, write_json(&p->c.arena, &relu), pickle);
 }
 
 #define TEXT(literal) \
@@ -523,14 +527,101 @@ TEST(raw_weights_are_views_of_their_storages) {
 }
 END_TEST
 
-/* torchao's: its package's classes in one another. */
-TEST(a_tensor_around_others_is_no_damaged_file) {
+/* ---- tensors around others ---- */
+
+#define REBUILD(class, state)                                                     \
+    "ctorch._tensor\n_rebuild_from_type_v2\n(ctorch._utils\n"                     \
+    "_rebuild_wrapper_subclass\n" class "(" class "ctorch\nfloat32\n(I2\nt(I1\nt" \
+                                                  "I0\nNNI00\nt" state "tR"
+#define INNER(class) "caround." class "\n"
+#define ELEMENTS                                                            \
+    "ctorch._utils\n_rebuild_tensor_v2\n((Vstorage\nctorch\nFloatStorage\n" \
+    "V0\nVcpu\nI2\ntQI0\n(I2\nt(I1\ntI00\nccollections\nOrderedDict\n)RtR"
+
+/* y is the part of the weight of that name. */
+static ig_status import_part(exported *p, const char *pickle, const char *name) {
+    const recipe r = { 8,
+                       "Integer(2)",
+                       "torch.ops.export.access_subclass_inner_tensor.default",
+                       "p_w",
+                       "y",
+                       "{'name': 'src_subclass_tensor', 'arg': {'as_tensor': {'name': "
+                       "'%s'}}}, {'name': 'attr', 'arg': {'as_string': 'PART'}}" };
+    open_case(p);
+    const char *json = write_json_of(
+        &p->c.arena, &r, "{'as_tensor': {'name': 'p_w'}}, ",
+        "{'parameter': {'arg': {'name': 'p_w'}, 'parameter_name': 'w'}}, ");
+    const char *at = strstr(json, "PART");
+    json = ig_arena_printf(&p->c.arena, "%.*s%s%s", (int)(at - json), json, name,
+                           at + strlen("PART"));
+    return import_pickled(p, json, ig_str_of(pickle));
+}
+
+/* torchao's: what its class brings along of its package is nothing but names. */
+TEST(a_tensor_around_others_has_parts) {
+    static const char pickle[] =
+        REBUILD(INNER("tensor\nInt8Tensor"),
+                "(dVqdata\n" ELEMENTS "sVkwargs\ncaround.kwargs\nKwargs\n)\201sVkind\n"
+                "caround.kwargs\nKind\n(I1\ntRsVbits\nctorch\nint4\nsVnone\nNs") ".";
+    static const struct {
+        const char *name, *why;
+    } wrong[] = { { "scale", "'w' has no part 'scale'" },
+                  { "kwargs", "'w' has no part 'kwargs'" } };
+    exported p;
+    CHECK_MSG(import_part(&p, pickle, "qdata") == IG_OK, "%s", p.c.why);
+    float x[] = { 5, 6 };
+    ig_tensor in = {
+        .data = x, .dtype = IG_DT_f32, .count = 2, .rank = 1, .dims = { 2 }
+    };
+    ig_tensor out[1];
+    CHECK_OK(ig_interpret(ig_module_graph(p.module, "main"), &in, &p.c.arena, out));
+    CHECK_INT(out[0].count, 2);
+    CHECK(ig_tensor_get_f64(&out[0], 0) == 1 && ig_tensor_get_f64(&out[0], 1) == 2);
+    close_program(&p);
+    for (size_t i = 0; i < IG_COUNT_OF(wrong); i++) {
+        CHECK_STATUS(import_part(&p, pickle, wrong[i].name), IG_INVALID);
+        CHECK_MSG(strstr(p.c.why, wrong[i].why), "%s", p.c.why);
+        close_program(&p);
+    }
+}
+END_TEST
+
+/* The whole as an operator's tensor or as the result, and parts of no such tensor. */
+TEST(a_tensor_around_others_is_none_itself) {
+    static const recipe whole = { 8, "Integer(2)", RELU, "p_w", "y", NULL };
+    static const char nested[] = REBUILD(
+        INNER("tensor\nOuter"),
+        "(dVinner\n" REBUILD(INNER("tensor\nInner"), "(dVq\n" ELEMENTS "s") "s") ".";
+    exported p;
+    open_case(&p);
+    const char *json = write_json_of(
+        &p.c.arena, &whole, "{'as_tensor': {'name': 'p_w'}}, ",
+        "{'parameter': {'arg': {'name': 'p_w'}, 'parameter_name': 'w'}}, ");
+    CHECK(import_pickled(&p, json, ig_str_of(nested)) != IG_OK);
+    CHECK_MSG(strstr(p.c.why, "WrapperSubclass"), "%s", p.c.why);
+    close_program(&p);
+    CHECK(import_part(&p, nested, "inner") != IG_OK);
+    CHECK_MSG(strstr(p.c.why, "WrapperSubclass"), "%s", p.c.why);
+    close_program(&p);
+    CHECK(import_part(&p, PICKLED_TENSOR, "q") != IG_OK);
+    CHECK_MSG(strstr(p.c.why, "expected"), "%s", p.c.why);
+    close_program(&p);
+}
+END_TEST
+
+/* No tensor at all, and names of two packages. */
+TEST(what_is_around_no_tensor_is_refused) {
     exported p;
     CHECK_STATUS(import_weight(&p, ig_str_of("caround.tensor\nInt8Tensor\n"
                                              "caround.kwargs\nKwargs\n\206.")),
                  IG_UNSUPPORTED);
-    CHECK_MSG(strstr(p.c.why, "around.kwargs.Kwargs") && strstr(p.c.why, "torchao"),
-              "%s", p.c.why);
+    CHECK_MSG(strstr(p.c.why, "it is pickled as tuple with 'Int8Tensor' in it"), "%s",
+              p.c.why);
+    close_program(&p);
+    CHECK_STATUS(import_weight(&p, ig_str_of("caround.tensor\nInt8Tensor\n"
+                                             "cother.kwargs\nKwargs\n\206.")),
+                 IG_INVALID);
+    CHECK_MSG(strstr(p.c.why, "other.kwargs.Kwargs"), "%s", p.c.why);
     close_program(&p);
 }
 END_TEST
@@ -563,7 +654,8 @@ TEST(a_weight_that_is_code_is_refused_and_not_run) {
 END_TEST
 
 UNIT_SUITE(torch_pt2, a_pickled_tensor_is_read, raw_weights_are_views_of_their_storages,
-           a_tensor_around_others_is_no_damaged_file,
+           a_tensor_around_others_has_parts, a_tensor_around_others_is_none_itself,
+           what_is_around_no_tensor_is_refused,
            a_weight_that_is_code_is_refused_and_not_run, extents_of_sympy_become_ours,
            nested_extents_are_not_read, words_that_json_does_not_know_are_read,
            what_is_no_json_is_an_error, a_program_says_the_types_of_its_inputs,
