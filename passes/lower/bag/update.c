@@ -14,9 +14,9 @@
  *         the place's gradient, times its factor, is added to sums in registers
  *         at the last word of a row: the body makes it anew (update_body.c)
  *
- * The rows of later words are prefetched.  Weights and states are read and written
- * where the results are to be, which hold them by then (bufferise).  Nothing here can
- * fail: rows and places that no table or gradient has are passed by.
+ * Rows and gradients of later words are prefetched.  Weights and states are read and
+ * written where the results are to be, which hold them by then (bufferise).  Nothing
+ * here can fail: rows and places that no table or gradient has are passed by.
  *
  *   grid      words of each table, WORDS a tile
  */
@@ -176,7 +176,20 @@ static void prefetch_matrix(const update *u, ig_builder *b, uint32_t index,
     }
 }
 
-/* Prefetches the row of a later word, of the last where there is none. */
+/* Gradients are read in the order of rows, which for them is none. */
+static void prefetch_gradient(const update *u, ig_builder *b, ig_value *word) {
+    ig_value *factor;
+    int64_t line = u->lower->target->line_bytes;
+    int64_t size = ig_dtypes[u->body.dtype].bits / 8;
+    ig_value *start = k_mul(b, find_gradient(u, b, word, &factor), k_i64(b, size));
+    ig_value *at = k_reinterpret(b, u->gradients, IG_DT_u8);
+    for (int64_t position = 0; position < u->body.dim * size; position += line) {
+        k_prefetch(b, at, k_add(b, start, k_i64(b, position)), 1);
+    }
+}
+
+/* Prefetches the row of a later word and its gradient, of the last where there is
+ * none. */
 static void look_ahead(const update *u, ig_builder *b, ig_value *word, ig_value *end) {
     ig_value *next = k_min(b, k_add(b, word, k_i64(b, AHEAD)),
                            k_sub(b, end, k_i64(b, 1)));
@@ -184,6 +197,7 @@ static void look_ahead(const update *u, ig_builder *b, ig_value *word, ig_value 
     for (uint32_t i = 0; i <= u->body.states; i++) {
         prefetch_matrix(u, b, i, row);
     }
+    prefetch_gradient(u, b, next);
 }
 
 static void make_row(const update *u, ig_builder *b, ig_value *row,
