@@ -29,6 +29,7 @@ ingot=${INGOT_BUILD:-build/release}/ingot
 full=${INGOT_FULL:-0}
 checks= # or --sanitize: code that checks what it touches (docs/debugging.md)
 cases=${INGOT_CASES:-../shared}/models/onnx
+INGOT_MODELS=$(dirname "$cases")
 arena=1.05 # of the bytes that live at once: what a program may take for its values
 passed=0
 failed=0

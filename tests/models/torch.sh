@@ -64,7 +64,6 @@ torch_target() {
 
 torch_suites() {
     local target
-    INGOT_MODELS=$(dirname "$cases")
     if [ ! -d "$INGOT_MODELS/torch" ]; then
         skip 1 "INGOT_CASES has no models/torch"
         return
