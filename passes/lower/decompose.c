@@ -22,6 +22,7 @@
  */
 #include "compose/decompose.h"
 #include "compose/quantise.h"
+#include "ir/semantics/bits.h"
 #include "passes/engine/rewrite.h"
 #include "passes/lower/lower.h"
 
@@ -96,6 +97,13 @@ static bool keeps_op(const ig_target *target, uint32_t code) {
     return code == IG_OP_dequantize || ig_lower_has_family(target, families[code]);
 }
 
+/* Blocks that kernels cannot load in vectors. */
+static ig_value *decompose_odd_bits(ig_builder *b, ig_op *op) {
+    ig_bits form = ig_bits_of(op);
+    bool is_odd = form.block == 0 || form.block % IG_BITS_LANES != 0;
+    return is_odd ? decompose_op(b, op, ig_decompose_matmul_bits) : NULL;
+}
+
 /* Groups of bytes are left to channels_last. */
 static ig_value *decompose_conv_windows(ig_builder *b, ig_op *op) {
     ig_byte_groups groups;
@@ -120,6 +128,9 @@ ig_status ig_pass_decompose(ig_pass_run *run, ig_graph *graph) {
     }
     if (run->options->target->has_integer_products) {
         rules[count++] = (ig_rule)RULE(conv_integer, decompose_conv_windows);
+    }
+    if (keeps_op(run->options->target, IG_OP_matmul_bits)) {
+        rules[count++] = (ig_rule)RULE(matmul_bits, decompose_odd_bits);
     }
     rules[count++] = (ig_rule)RULE(conv, decompose_conv);
     rules[count++] = run->options->target->has_threads

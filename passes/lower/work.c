@@ -257,6 +257,7 @@ static void count_scatter(counter *c, const ig_op *op) {
 static const count_fn counts[IG_OP_COUNT] = {
     [IG_OP_matmul] = count_matmul,
     [IG_OP_matmul_integer] = count_matmul,
+    [IG_OP_matmul_bits] = count_matmul,
     [IG_OP_matmul_panels] = count_matmul,
     [IG_OP_matmul_quads] = count_matmul,
     [IG_OP_conv] = count_conv,

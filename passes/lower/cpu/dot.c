@@ -9,6 +9,9 @@
  * tier of matmul: any rank and any strides; where k is not contiguous in both operands,
  * lanes is 1.
  *
+ * Where B is numbers of few bits, bytes are read and become floats in registers
+ * (dot_bits.c).
+ *
  * Where B is computed and its columns are contiguous, lanes run along n
  * (dot_columns.c); where they do not and there are rows enough, B is copied so that
  * they do (dot_panels.c).
@@ -178,7 +181,9 @@ static void emit_along_k(const dot *d, ig_builder *b, const dot_range *range) {
 /* ---- tiles ---- */
 
 static void emit_range(const dot *d, ig_builder *b, const dot_range *range) {
-    (d->vectors ? dot_emit_columns : emit_along_k)(d, b, range);
+    (dot_is_bits(d) ? dot_emit_bits
+     : d->vectors   ? dot_emit_columns
+                    : emit_along_k)(d, b, range);
 }
 
 /* Too few rows or columns for panels? */
@@ -287,7 +292,10 @@ static void find_matrices(dot *d) {
 /* The factors; of bytes also their zero points. */
 static dot read_product(ig_lower *lower) {
     ig_op *integer = ig_lower_anchor(lower, IG_OP_matmul_integer);
-    ig_op *anchor = integer ? integer : ig_lower_anchor(lower, IG_OP_matmul);
+    ig_op *bits = ig_lower_anchor(lower, IG_OP_matmul_bits);
+    ig_op *anchor = integer ? integer
+                    : bits  ? bits
+                            : ig_lower_anchor(lower, IG_OP_matmul);
     assert(anchor && "the family's body has its anchor");
     dot d = { .lower = lower,
               .anchor = anchor,
@@ -297,7 +305,8 @@ static dot read_product(ig_lower *lower) {
     for (uint32_t i = 2; integer && i < anchor->operand_count; i++) {
         d.quads.zeros[i - 2] = ig_lower_input(lower, anchor, i);
     }
-    if (!integer) {
+    d.transpose_b = bits != NULL;
+    if (!integer && !bits) {
         d.transpose_a = ig_attr_int(anchor, IG_matmul_transpose_a, 0) != 0;
         d.transpose_b = ig_attr_int(anchor, IG_matmul_transpose_b, 0) != 0;
     }
@@ -306,6 +315,10 @@ static dot read_product(ig_lower *lower) {
 
 /* Registers, lanes and copies. */
 static void choose_form(dot *d) {
+    if (dot_is_bits(d)) {
+        dot_choose_panels(d);
+        return;
+    }
     ig_dtype dtype = (ig_dtype)d->type->dtype;
     bool is_integer = d->anchor->code == IG_OP_matmul_integer;
     bool is_contiguous = dot_is_along_k(d->a, !d->transpose_a) &&
@@ -323,12 +336,14 @@ static void choose_form(dot *d) {
 
 ig_status ig_lower_cpu_dot(ig_lower *lower) {
     dot d = read_product(lower);
-    if (!d.a || !d.b) {
+    if (!d.a || !d.b || !dot_open_bits(&d)) {
         return ig_lower_unsupported(lower, "a product of what the kernel computes");
     }
     find_matrices(&d);
     choose_form(&d);
-    lower->name = ig_lower_name(lower, d.unit > 1 ? "dot_i8" : "dot");
+    lower->name = ig_lower_name(lower, d.unit > 1        ? "dot_i8"
+                                       : dot_is_bits(&d) ? "dot_bits"
+                                                         : "dot");
     choose_grid(&d);
     ig_dim depth = dot_depth(&d);
     d.k = ig_lower_param(lower, depth);

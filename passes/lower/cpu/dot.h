@@ -3,6 +3,7 @@
 #ifndef IG_PASSES_LOWER_CPU_DOT_H
 #define IG_PASSES_LOWER_CPU_DOT_H
 
+#include "ir/semantics/bits.h"
 #include "ir/semantics/panels.h"
 #include "passes/lower/cpu/cpu.h"
 
@@ -36,6 +37,18 @@ typedef struct dot_quads {
     ig_value *column_sums; /* local: of a micro-panel of B, times A's zero point */
 } dot_quads;
 
+/* B is rows of numbers of few bits (dot_bits.c). */
+typedef struct dot_bits {
+    const ig_lower_operand *scales, *zeros; /* zeros: NULL for half of the numbers */
+    ig_bits form;
+    uint32_t lanes; /* bytes that are loaded at once; 0: B is no such matrix */
+} dot_bits;
+
+/* Row n of it: a column of the product. */
+typedef struct dot_bits_row {
+    ig_value *bytes, *scales, *zeros;
+} dot_bits_row;
+
 typedef struct dot {
     ig_lower *lower;
     const ig_op *anchor;
@@ -46,6 +59,7 @@ typedef struct dot {
     bool transpose_a, transpose_b;
     uint32_t unit; /* of k in a word: 1, or 4 bytes that panels have */
     dot_quads quads;
+    dot_bits bits;
     uint32_t lanes;
     bool has_groups;         /* COLUMNS columns at a time */
     uint32_t block, vectors; /* by columns: the register tile */
@@ -129,8 +143,20 @@ ig_value *dot_centre(const dot *d, ig_builder *b, const dot_micro_panel *s,
 /* A factor's zero point as an element of the product, or NULL for 0. */
 ig_value *dot_zero(const dot *d, ig_builder *b, uint32_t factor);
 
+/* dot_bits.c: takes the operands of a matmul_bits; false where the kernel does not. */
+bool dot_open_bits(dot *d);
+bool dot_is_bits(const dot *d);
+dot_bits_row dot_open_bits_row(const dot *d, ig_builder *b, ig_value *n);
+/* A vector of a row's numbers as floats, from k on. */
+ig_value *dot_bits_line(const dot *d, ig_builder *b, const dot_bits_row *row,
+                        ig_value *k);
+/* Few rows: lanes along k. */
+void dot_emit_bits(const dot *d, ig_builder *b, const dot_range *range);
+
 /* dot_panels.c: lanes along n, B copied. */
 void dot_choose_panels(dot *d);
 void dot_emit_panels(const dot *d, ig_builder *b, const dot_range *range);
+/* The epilogue of the sums in the stage: rows and columns of a micro-panel. */
+void dot_store_stage(const dot *d, ig_builder *b, const dot_micro_panel *s);
 
 #endif

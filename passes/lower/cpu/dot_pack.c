@@ -41,6 +41,7 @@ static ig_value *load_line(const dot *d, ig_builder *b, ig_value *column, ig_val
 /* Where a square comes from, and its first element in the panel. */
 typedef struct square {
     ig_value *columns[IG_CPU_SQUARE]; /* of B: lines along k */
+    dot_bits_row rows[IG_CPU_SQUARE]; /* the same of numbers of few bits */
     ig_value *position;               /* in the panel, for the first k */
     int64_t width;
 } square;
@@ -51,7 +52,8 @@ static void pack_square(const dot *d, ig_builder *b, const square *q, ig_value *
     uint32_t lanes = d->panels.lanes;
     ig_value *rows[IG_CPU_SQUARE];
     for (uint32_t j = 0; j < lanes; j++) {
-        rows[j] = load_line(d, b, q->columns[j], k, count);
+        rows[j] = dot_is_bits(d) ? dot_bits_line(d, b, &q->rows[j], k)
+                                 : load_line(d, b, q->columns[j], k, count);
     }
     ig_cpu_transpose(b, rows, lanes);
     ig_value *at = k_mul(b, k_sub(b, k, first), k_i64(b, q->width));
@@ -80,6 +82,9 @@ static void pack_transposed(const dot *d, ig_builder *b, const dot_micro_panel *
         ig_value *n = k_add(in, k_add(in, s->column, squares.index), k_i64(in, j));
         n = s->left ? k_min(in, n, last) : n;
         q.columns[j] = k_offset(in, m.start, k_mul(in, n, m.along_n));
+        if (dot_is_bits(d)) {
+            q.rows[j] = dot_open_bits_row(d, in, n);
+        }
     }
     k_loop loop = k_loop_open(in, k[0], end, lanes, NULL, 0);
     pack_square(d, &loop.b, &q, loop.index, k[0], NULL);

@@ -11,6 +11,7 @@
  *              transposed in registers, log2(lanes) shuffles a vector
  *   B [k, n]   vectors are copied; narrow floats are widened on the way
  *   other      one element a lane
+ *   few bits   (dot_bits.c) squares of numbers that became floats
  *
  * A square costs about (2 + log2(lanes)) instructions for each `lanes` elements, as
  * much as some rows of the product, and a dot product along k costs a horizontal sum
@@ -244,7 +245,7 @@ static void fetch_next(const dot *d, ig_builder *b, const dot_micro_panel *s,
 static bool fetches_next(const dot *d) {
     bool is_unit = ig_dim_is(dot_stride(d->b, true, d->transpose_b), 1) ||
                    ig_dim_is(dot_stride(d->b, false, d->transpose_b), 1);
-    return d->unit == 1 && is_unit && d->panels.wide == IG_DT_f32 &&
+    return d->unit == 1 && !dot_is_bits(d) && is_unit && d->panels.wide == IG_DT_f32 &&
            d->lower->target->line_bytes == 4 * d->panels.lanes;
 }
 
@@ -276,8 +277,7 @@ static void clear_stage(const dot *d, ig_builder *b, const dot_micro_panel *s) {
     k_loop_close(&loop, NULL, 0);
 }
 
-/* The epilogue of the local array's values. */
-static void store_stage(const dot *d, ig_builder *b, const dot_micro_panel *s) {
+void dot_store_stage(const dot *d, ig_builder *b, const dot_micro_panel *s) {
     const dot_panels *p = &d->panels;
     ig_value *width = k_i64(b, dot_width(d, s));
     ig_value *end = s->left ? k_min(b, s->left, width) : width;
@@ -339,7 +339,7 @@ static void emit_micro_panel(const dot *d, ig_builder *b, const dot_micro_panel 
         emit_blocks(d, b, s, k);
     }
     if (d->panels.is_staged && !d->panels.is_direct) {
-        store_stage(d, b, s);
+        dot_store_stage(d, b, s);
     }
 }
 
@@ -430,7 +430,7 @@ static void open_panels(dot *d, dot_panels p) {
                 k > (int64_t)K_BLOCK * d->unit;
     bool has_vectors = dot_has_column_epilogue(d);
     p.sum = d->type->dtype == IG_DT_i64 ? IG_DT_i64 : p.wide;
-    p.is_staged = p.is_deep || !has_vectors || p.sum != p.wide ||
+    p.is_staged = p.is_deep || !has_vectors || p.sum != p.wide || dot_is_bits(d) ||
                   ig_lower_is_heavy(lower->body);
     p.store_lanes = has_vectors ? p.lanes : 1;
     p.panel = k_local(lower->kernel, d->unit > 1 ? IG_DT_u32 : p.wide, K_BLOCK * width);
@@ -451,7 +451,7 @@ void dot_choose_panels(dot *d) {
     dot_panels p = { .wide = d->unit > 1          ? IG_DT_i32
                              : dtype == IG_DT_f64 ? IG_DT_f64
                                                   : IG_DT_f32 };
-    p.lanes = ig_lower_lanes(lower, p.wide);
+    p.lanes = dot_is_bits(d) ? d->bits.lanes : ig_lower_lanes(lower, p.wide);
     p.rows = max_rows(lower->target);
     if (d->unit > 1) {
         open_panels(d, p);
@@ -459,6 +459,11 @@ void dot_choose_panels(dot *d) {
         return;
     }
     p.min_m = min_rows(d, p.lanes);
+    if (dot_is_bits(d)) {
+        p.is_choice = true;
+        open_panels(d, p);
+        return;
+    }
     p.min_n = d->vectors ? WIDE : 0;
     int64_t min_n = d->vectors ? WIDE : MIN_COLUMNS;
     bool is_m_open = false, is_n_open = false;

@@ -152,6 +152,18 @@ static const composite composites[] = {
       "%0 = adaptive_pool %x {sizes = [3]} : f32[B, 2, 3]\nret %0\n}" },
     { IG_OP_matmul_integer, "(%x: i8[B, 4], %y: i8[4, 3]) -> (i32[B, 3]) {\n"
                             "%0 = matmul_integer %x, %y : i32[B, 3]\nret %0\n}" },
+    { IG_OP_matmul_bits,
+      "(%x: f32[B, 24], %w: u8[3, 6], %s: f32[3, 2], %z: f32[3, 2]) -> (f32[B, 3]) {\n"
+      "%0 = matmul_bits %x, %w, %s, %z {bits = 2} : f32[B, 3]\nret %0\n}" },
+    { IG_OP_matmul_bits,
+      "(%x: f32[B, 6], %w: u8[3, 3], %s: f32[3, 1]) -> (f32[B, 3]) {\n"
+      "%0 = matmul_bits %x, %w, %s {bits = 4} : f32[B, 3]\nret %0\n}" },
+    { IG_OP_matmul_bits,
+      "(%x: f32[4, 6], %w: u8[B, 6], %s: f32[B, 3]) -> (f32[4, B]) {\n"
+      "%0 = matmul_bits %x, %w, %s {bits = 8} : f32[4, B]\nret %0\n}" },
+    { IG_OP_matmul_bits,
+      "(%x: f32[B, 0], %w: u8[3, 0], %s: f32[3, 0]) -> (f32[B, 3]) {\n"
+      "%0 = matmul_bits %x, %w, %s {bits = 4} : f32[B, 3]\nret %0\n}" },
 };
 
 static const double specials[] = { 0.25,      -0.0,  (double)NAN, INFINITY,

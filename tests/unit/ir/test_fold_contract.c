@@ -33,6 +33,29 @@ TEST(matrices_and_vectors) {
     CHECK_ROWS(rows);
 }
 
+/* Of a byte the lowest bits come first; each block has a scale and a zero point. */
+TEST(numbers_of_few_bits) {
+    static const fold_row rows[] = {
+        { "%0 = const {value = f32[1, 4] [1, 10, 100, 1000]}\n"
+          "%1 = const {value = u8[2, 2] [33, 67, 240, 136]}\n"
+          "%2 = const {value = f32[2, 2] [1, 2, 1, 0.5]}\n"
+          "%3 = const {value = f32[2, 2] [0, 1, 8, 8]}\n"
+          "%4 = matmul_bits %0, %1, %2, %3 {bits = 4}\nret %4",
+          "f32[1, 2] [6421, 62]" },
+        { "%0 = const {value = f32[1, 4] [1, 10, 100, 1000]}\n"
+          "%1 = const {value = u8[1, 1] [228]}\n"
+          "%2 = const {value = f32[1, 1] [2]}\n"
+          "%3 = matmul_bits %0, %1, %2 {bits = 2}\nret %3",
+          "f32[1, 1] [1976]" },
+        { "%0 = const {value = f32[1, 2] [1, 10]}\n"
+          "%1 = const {value = u8[1, 2] [0, 129]}\n"
+          "%2 = const {value = f32[1, 2] [1, 3]}\n"
+          "%3 = matmul_bits %0, %1, %2 {bits = 8}\nret %3",
+          "f32[1, 1] [-98]" },
+    };
+    CHECK_ROWS(rows);
+}
+
 TEST(batches_broadcast) {
     CHECK_VALUE("%0 = const {value = f32[2, 1, 1, 2] [1, 2, 3, 4]}\n"
                 "%1 = const {value = f32[3, 2, 1] [1, 0, 0, 1, 1, 1]}\n"
@@ -192,6 +215,7 @@ TEST(running_sums) {
     CHECK_ROWS(rows);
 }
 
-UNIT_SUITE(fold_contract, matrices_and_vectors, batches_broadcast, sums_are_wide,
-           every_reduction, reducing_nothing_gives_the_identity, reductions_hand_nan_on,
-           axes_may_come_at_run_time, softmaxes, layer_norms, running_sums)
+UNIT_SUITE(fold_contract, matrices_and_vectors, numbers_of_few_bits, batches_broadcast,
+           sums_are_wide, every_reduction, reducing_nothing_gives_the_identity,
+           reductions_hand_nan_on, axes_may_come_at_run_time, softmaxes, layer_norms,
+           running_sums)

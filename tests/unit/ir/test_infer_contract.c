@@ -29,6 +29,30 @@ TEST(products_of_matrices) {
         "INVALID: operands are f32[] and f32[2], expected numbers of rank 1 or more");
 }
 
+TEST(products_with_numbers_of_few_bits) {
+#define BITS(bits) "%0 = matmul_bits %x, %w, %s {bits = " bits "}\nret %0"
+    CHECK_TYPE("%x: f32[B, 64], %w: u8[N, 32], %s: f32[N, 2]", BITS("4"), "f32[B, N]");
+    CHECK_TYPE("%x: f32[B, K], %w: u8[7, 8], %s: f32[7, S]", BITS("2"), "f32[B, 7]");
+    CHECK_TYPE("%x: f32[B, 0], %w: u8[7, 0], %s: f32[7, 0]", BITS("8"), "f32[B, 7]");
+    CHECK_TYPE("%x: f32[B, 64], %w: u8[7, 32], %s: f32[7, 2]", BITS("3"),
+               "INVALID: bits is 3, expected 2, 4 or 8");
+    CHECK_TYPE("%x: f32[B, 64], %w: i8[7, 32], %s: f32[7, 2]", BITS("4"),
+               "INVALID: operand 1 is i8[7, 32], expected elements of type u8");
+    CHECK_TYPE(
+        "%x: f32[B, 64], %w: u8[7, 32], %s: f32[7, 3]", BITS("4"),
+        "INVALID: operand 2 is f32[7, 3], whose rows are not whole blocks of those of operand 1, u8[7, 32]");
+    CHECK_TYPE(
+        "%x: f32[B, 32], %w: u8[7, 32], %s: f32[7, 2]", BITS("4"),
+        "INVALID: operand 0 is f32[B, 32], expected its extent 1 to equal 64, the numbers of a row of operand 1");
+    CHECK_TYPE(
+        "%x: f32[B, 64], %w: u8[7, 32], %s: f32[6, 2]", BITS("4"),
+        "INVALID: operand 2 is f32[6, 2], expected its extent 0 to equal 7, the rows of operand 1");
+    CHECK_TYPE(
+        "%x: f32[B, 64], %w: u8[7, 32], %s: f32[7, 2], %z: f32[7, 1]",
+        "%0 = matmul_bits %x, %w, %s, %z {bits = 4}\nret %0",
+        "INVALID: operand 3 is f32[7, 1], expected its extent 1 to equal 2, that of operand 2");
+}
+
 TEST(reductions) {
     CHECK_TYPE("%x: f32[B, C, 4]", "%0 = reduce %x {axes = [1]}\nret %0", "f32[B, 4]");
     CHECK_TYPE("%x: f32[B, C, 4]", "%0 = reduce %x {axes = [-1, 0], keep}\nret %0",
@@ -196,5 +220,6 @@ TEST(sequences_forget_extents_that_are_not_numbers) {
                "INVALID: operand 0 is f32[B, 4], expected a sequence");
 }
 
-UNIT_SUITE(infer_contract, products_of_matrices, reductions, along_axes, gathering,
-           bags, interactions, sequences_forget_extents_that_are_not_numbers)
+UNIT_SUITE(infer_contract, products_of_matrices, products_with_numbers_of_few_bits,
+           reductions, along_axes, gathering, bags, interactions,
+           sequences_forget_extents_that_are_not_numbers)

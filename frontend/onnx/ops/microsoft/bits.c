@@ -31,11 +31,6 @@ ig_value *ig_onnx_unpack_bits(ig_expr *e, ig_value *x, int64_t bits) {
     return take_parts(e, x, bits, bits == 4 ? pairs : quads, 8 / bits);
 }
 
-ig_value *ig_onnx_unpack_part(ig_expr *e, ig_value *x, int64_t bits, int64_t part) {
-    x = part ? ig_expr_with_integer(e, IG_OP_shr, x, part * bits) : x;
-    return bits == 8 ? x : ig_expr_with_integer(e, IG_OP_and, x, (1 << bits) - 1);
-}
-
 /* ---- MatMulBnb4 ---- */
 
 enum { A, B, ABSMAX };

@@ -8,7 +8,5 @@
 /* Bytes of which each holds 8 / bits numbers (bits 2, 4 or 8), the lowest bits first,
  * along the last axis, which becomes as often as long; i32. */
 ig_value *ig_onnx_unpack_bits(ig_expr *e, ig_value *x, int64_t bits);
-/* Of each byte one part alone, as long as x. */
-ig_value *ig_onnx_unpack_part(ig_expr *e, ig_value *x, int64_t bits, int64_t part);
 
 #endif

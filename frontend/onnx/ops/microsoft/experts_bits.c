@@ -2,15 +2,13 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Formulas: ONNX Runtime's docs/ContribOperators.md.  One loop goes over the experts
- * that have tokens, so that no other's weights are made real, and those of one expert
- * at a time. */
+ * that have tokens, so that no other's weights are read. */
 #include "compose/rows/segments.h"
 #include "frontend/onnx/ops/hooks.h"
 #include "frontend/onnx/ops/microsoft/bits.h"
 #include "frontend/onnx/ops/microsoft/experts.h"
 
 enum { X, ROUTER, FIRST, SECOND = 5, THIRD = 8, ZEROS = 11, MIXING = 14, REST };
-enum { MAX_PARTS = 4 };         /* of a byte */
 enum { WEIGHTS, SCALES, BIAS }; /* inputs from a layer's first one on */
 
 /* One layer of all experts: weights u8 [E, out, in * bits / 8], scales [E, out] or
@@ -105,67 +103,48 @@ typedef struct own {
     ig_dim expert, start, size;
 } own;
 
-/* The amount subtracted from the numbers: as the scales `of`, with a last axis of 1. */
+/* Of an expert: its numbers' scales, f32 [out, blocks]. */
+static ig_value *own_scales(ig_expr *e, const layer *l, ig_dim expert) {
+    ig_value *scales = ig_expr_select(e, l->scales, 0, expert);
+    scales = ig_expr_cast(e, scales, IG_DT_f32);
+    return l->block ? scales : ig_expr_unsqueeze(e, scales, 1);
+}
+
+/* The amounts subtracted from the numbers, as the scales; NULL: half of the numbers. */
 static ig_value *own_zeros(ig_expr *e, const layer *l, ig_dim expert,
-                           const ig_type *of) {
-    if (!l->zeros) {
-        return ig_expr_number(e, IG_DT_f32, (double)(1 << (l->bits - 1)));
+                           const ig_value *scales) {
+    if (!l->zeros || !scales) {
+        return NULL;
     }
+    uint32_t axis = l->block ? 1 : 0; /* its last byte may hold too many */
     ig_value *zeros = ig_expr_select(e, l->zeros, 0, expert);
     zeros = ig_onnx_unpack_bits(e, zeros, l->bits);
-    uint32_t axis = of->rank - 1u; /* its last byte may hold too many */
-    zeros = ig_expr_slice(e, zeros, axis, ig_dim_of(0), ig_onnx_extent_of(e, of, axis),
-                          1);
-    return ig_expr_unsqueeze(e, ig_expr_cast(e, zeros, IG_DT_f32), axis + 1);
+    zeros = ig_expr_slice(e, zeros, axis, ig_dim_of(0), scales->type->dims[axis], 1);
+    zeros = ig_expr_cast(e, zeros, IG_DT_f32);
+    return l->block ? zeros : ig_expr_unsqueeze(e, zeros, 1);
 }
 
-/* Bytes of an expert's weights by block, [out, blocks, bytes] or [out, bytes]. */
-static ig_value *own_bytes(ig_expr *e, const layer *l, ig_dim expert,
-                           const ig_type *of) {
-    ig_value *bytes = ig_expr_select(e, l->weights, 0, expert);
-    if (!bytes) {
-        return NULL;
-    }
-    const ig_type *type = bytes->type;
-    ig_expr_guard_equal(e, ig_onnx_extent_of(e, of, 0), ig_onnx_extent_of(e, type, 0),
-                        "scales must have an entry for each row of weights");
-    if (!l->block) {
-        return bytes;
-    }
-    ig_dim dims[] = { ig_onnx_extent_of(e, type, 0), ig_onnx_extent_of(e, of, 1),
-                      ig_dim_of(l->block * l->bits / 8) };
-    ig_expr_guard_equal(e, ig_dim_mul(e->module, dims[1], dims[2]),
-                        ig_onnx_extent_of(e, type, 1),
-                        "scales must have an entry for each block of weights");
-    return ig_expr_reshape(e, bytes, 3, dims);
-}
-
-/* x [rows, in] to [rows, out].  The parts of a byte are columns that follow each other:
- * columns of weights and of x are both put in the order of parts, so that bytes next to
- * each other stay so. */
+/* x [rows, in] to [rows, out]. */
 static ig_value *apply_layer(ig_expr *e, const layer *l, ig_dim expert, ig_value *x) {
-    int64_t parts = 8 / l->bits;
-    ig_value *scales = ig_expr_select(e, l->scales, 0, expert);
-    ig_value *columns[MAX_PARTS], *weights[MAX_PARTS];
-    if (!scales || !x) {
+    ig_value *scales = own_scales(e, l, expert);
+    ig_value *bytes = ig_expr_select(e, l->weights, 0, expert);
+    if (!scales || !bytes || !x) {
         return NULL;
     }
-    const ig_type *of = scales->type;
-    ig_value *bytes = own_bytes(e, l, expert, of);
-    ig_value *zeros = own_zeros(e, l, expert, of);
-    ig_dim width = ig_dim_exact_div(e->module, ig_onnx_extent(e, x, 1),
-                                    ig_dim_of(parts));
-    scales = ig_expr_unsqueeze(e, ig_expr_cast(e, scales, IG_DT_f32), of->rank);
-    for (int64_t i = 0; i < parts; i++) {
-        ig_value *w = ig_onnx_unpack_part(e, bytes, l->bits, i);
-        w = ig_build_sub(e, ig_expr_cast(e, w, IG_DT_f32), zeros);
-        w = ig_build_mul(e, w, scales);
-        weights[i] = l->block && w ? ig_expr_merge_axes(e, w, 1, 2) : w;
-        columns[i] = ig_expr_slice(e, x, 1, ig_dim_of(i), width, parts);
+    const ig_dim *entries = scales->type->dims, *rows = bytes->type->dims;
+    ig_expr_guard_equal(e, entries[0], rows[0],
+                        "scales must have an entry for each row of weights");
+    if (l->block) {
+        ig_dim each = ig_dim_of(l->block * l->bits / 8);
+        ig_expr_guard_equal(e, ig_dim_mul(e->module, entries[1], each), rows[1],
+                            "scales must have an entry for each block of weights");
     }
-    x = ig_expr_concat(e, 1, columns, (uint32_t)parts);
-    ig_value *w = ig_expr_concat(e, 1, weights, (uint32_t)parts);
-    ig_value *y = ig_expr_matmul_transposed(e, x, w);
+    ig_expr_guard_equal(e, ig_onnx_extent(e, x, 1),
+                        ig_dim_mul(e->module, rows[1], ig_dim_of(8 / l->bits)),
+                        "weights must have a number for each column of the tokens");
+    ig_value *y = ig_build_matmul_bits(e, x, bytes, scales,
+                                       own_zeros(e, l, expert, scales),
+                                       (ig_matmul_bits_attrs){ .bits = l->bits });
     if (l->bias) {
         ig_value *bias = ig_expr_select(e, l->bias, 0, expert);
         y = ig_build_add(e, y, ig_expr_cast(e, bias, IG_DT_f32));

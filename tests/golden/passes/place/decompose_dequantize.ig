@@ -39,3 +39,51 @@ module @m {
     ret %1, %4, %8, %14
   }
 }
+# ---- decompose_odd_bits ----
+# decompose_odd_bits: numbers of few bits in blocks that no vector divides become floats; others stay.
+# run: decompose
+# values: x plain
+# values: y plain
+# values: s plain
+# target: cpu:v3
+module @m {
+  graph @main(%x: f32[B, 12], %w: u8[5, 6], %s: f32[5, 2], %y: f32[B, 16], %v: u8[5, 8]) -> (f32[B, 5], f32[B, 5]) {
+    %0 = matmul_bits %x, %w, %s {bits = 4} : f32[B, 5]
+    %1 = matmul_bits %y, %v, %s {bits = 4} : f32[B, 5]
+    ret %0, %1
+  }
+}
+# expect:
+module @m {
+  graph @main(
+      %x: f32[B, 12],
+      %w: u8[5, 6],
+      %s: f32[5, 2],
+      %y: f32[B, 16],
+      %v: u8[5, 8]) -> (f32[B, 5], f32[B, 5]) {
+    %0 = const {value = 8} : f32[]
+    %1 = reshape %w {to = [5, 2, 3]} : u8[5, 2, 3]
+    %2 = reshape %s {to = [5, 2, 1]} : f32[5, 2, 1]
+    %3 = const {value = 15} : u8[]
+    %4 = and %1, %3 : u8[5, 2, 3]
+    %5 = cast %4 {to = f32} : f32[5, 2, 3]
+    %6 = sub %5, %0 : f32[5, 2, 3]
+    %7 = mul %6, %2 : f32[5, 2, 3]
+    %8 = reshape %7 {to = [5, 6]} : f32[5, 6]
+    %9 = slice %x {starts = [0, 0], sizes = [B, 6], steps = [1, 2]} : f32[B, 6]
+    %10 = const {value = 4} : u8[]
+    %11 = shr %1, %10 : u8[5, 2, 3]
+    %12 = const {value = 15} : u8[]
+    %13 = and %11, %12 : u8[5, 2, 3]
+    %14 = cast %13 {to = f32} : f32[5, 2, 3]
+    %15 = sub %14, %0 : f32[5, 2, 3]
+    %16 = mul %15, %2 : f32[5, 2, 3]
+    %17 = reshape %16 {to = [5, 6]} : f32[5, 6]
+    %18 = slice %x {starts = [0, 1], sizes = [B, 6], steps = [1, 2]} : f32[B, 6]
+    %19 = concat %9, %18 {axis = 1} : f32[B, 12]
+    %20 = concat %8, %17 {axis = 1} : f32[5, 12]
+    %21 = matmul %19, %20 {transpose_b} : f32[B, 5]
+    %22 = matmul_bits %y, %v, %s {bits = 4} : f32[B, 5]
+    ret %21, %22
+  }
+}
