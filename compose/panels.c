@@ -59,6 +59,8 @@ bool ig_decompose_conv_panels(ig_expr *e, const ig_op *op, ig_value **out_result
     w = ig_expr_move_axis(e, ig_expr_reshape(e, w, 2 + space, dims), 1 + space, 1);
     ig_conv_attrs attrs = { .strides = own.strides,
                             .dilations = own.dilations,
+                            .before = own.before,
+                            .after = own.after,
                             .group = own.group };
     out_results[0] = convolve_last(e, x, w, attrs);
     return true;

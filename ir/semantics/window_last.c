@@ -10,7 +10,11 @@
 
 static const ig_window_slots panels_slots = { IG_conv_panels_strides,
                                               IG_conv_panels_dilations,
-                                              IG_WINDOW_NO_SLOT, IG_WINDOW_NO_SLOT };
+                                              IG_conv_panels_before,
+                                              IG_conv_panels_after };
+static const ig_window_slots quads_slots = { IG_conv_quads_strides,
+                                             IG_conv_quads_dilations, IG_WINDOW_NO_SLOT,
+                                             IG_WINDOW_NO_SLOT };
 static const ig_window_slots windows_slots = { IG_windows_strides, IG_windows_dilations,
                                                IG_WINDOW_NO_SLOT, IG_WINDOW_NO_SLOT };
 static const ig_window_slots channels_slots = { IG_conv_channels_strides,
@@ -118,7 +122,7 @@ static ig_status infer_panels(ig_op *op, int64_t unit, ig_dtype to,
                            (long long)group, (long long)columns);
     }
     IG_TRY(check_panels(op, group, columns, kernel, unit));
-    IG_TRY(window_dims(op, &panels_slots, kernel, dims));
+    IG_TRY(window_dims(op, unit > 1 ? &quads_slots : &panels_slots, kernel, dims));
     uint32_t rank = ig_operand_type(op, 0)->rank;
     dims[rank - 1] = ig_dim_of(group * columns);
     out_types[0] = ig_type_tensor(ig_op_module(op), to, rank, dims);
@@ -131,7 +135,7 @@ ig_status ig_infer_conv_panels(ig_op *op, const ig_type **out_types) {
 }
 
 ig_status ig_infer_conv_quads(ig_op *op, const ig_type **out_types) {
-    IG_TRY(check_operands(op, &panels_slots, IG_DT_u8, IG_DT_i8));
+    IG_TRY(check_operands(op, &quads_slots, IG_DT_u8, IG_DT_i8));
     return infer_panels(op, IG_QUAD, IG_DT_i32, out_types);
 }
 
@@ -282,7 +286,7 @@ static ig_status fold_panels(ig_eval *eval, const ig_op *op, const ig_tensor *co
                .channels = in[0]->dims[rank - 1],
                .group = ig_attr_int(op, IG_conv_panels_group, 1),
                .columns = ig_attr_int(op, IG_conv_panels_columns, 1) };
-    ig_window_source from = { .slots = &panels_slots,
+    ig_window_source from = { .slots = f.is_quads ? &quads_slots : &panels_slots,
                               .in = in[0]->dims + 1,
                               .kernel = op->attrs[IG_conv_panels_kernel].as.ints,
                               .rank = rank - 2 };

@@ -12,7 +12,8 @@
  * A pixel's channels are then contiguous: a convolution is a matrix product over
  * windows (lower/cpu/conv_panels.c), with weights in panels, and a depthwise one goes
  * over channels in vectors (conv_channels.c), which takes its padding in too, and the
- * widening of bytes.
+ * widening of bytes.  A convolution over panels takes in zeros that would be a multiple
+ * of the image, as those of wide dilations are: they are not in memory then.
  * Transposes sink through ops between convolutions (channels_sink.c) until they
  * meet and cancel; those at the ends of the graph stay.
  *
@@ -41,6 +42,9 @@ enum {
     FEW_CHANNELS = 4,      /* the same of vectors */
     PAYING_CHANNELS = 32,  /* of a group, for packing in each run, */
     PAYING_POSITIONS = 64, /* and of the result */
+    PAYING_RUN = 64,   /* of neighbours, for windows that see zeros not in memory, */
+    PAYING_GROWTH = 3, /* and so many times as many elements with them, */
+    USUAL_EXTENT = 32, /* where images of open extents are taken as so long */
 };
 
 ig_value *ig_channels_to_last(ig_expr *e, ig_value *x) {
@@ -229,6 +233,40 @@ static ig_value *pack_weights(ig_pass_run *run, ig_expr *e, const convolution *c
 
 /* ---- convolutions ---- */
 
+/* The op that pads x with zeros, along space alone, or NULL. */
+static const ig_op *find_padding(const convolution *c) {
+    const ig_op *pad = ig_def(c->op->operands[0].value, IG_OP_pad);
+    if (!pad || pad->operand_count > 1 || !ig_attr_is_set(pad, IG_pad_before) ||
+        ig_attr_int(pad, IG_pad_mode, IG_PAD_constant) != IG_PAD_constant) {
+        return NULL;
+    }
+    bool is_space = true;
+    for (uint32_t d = 0; d < 2; d++) {
+        is_space = is_space && ig_dim_is(pad->attrs[IG_pad_before].as.dims[d], 0) &&
+                   ig_dim_is(pad->attrs[IG_pad_after].as.dims[d], 0);
+    }
+    return is_space ? pad : NULL;
+}
+
+/* Is x, padded by `pad`, so much larger that its zeros are better not in memory? */
+static bool pays_without_zeros(const convolution *c, const ig_op *pad) {
+    const ig_type *x = pad->operands[0].value->type;
+    double growth = 1;
+    for (uint32_t d = 2; d < x->rank; d++) {
+        int64_t extent, before, after;
+        if (!ig_dim_known(pad->attrs[IG_pad_before].as.dims[d], &before) ||
+            !ig_dim_known(pad->attrs[IG_pad_after].as.dims[d], &after) || before < 0 ||
+            after < 0) {
+            return false;
+        }
+        extent = ig_dim_known(x->dims[d], &extent) ? extent : USUAL_EXTENT;
+        growth *= ((double)extent + (double)before + (double)after) /
+                  (double)(extent > 0 ? extent : 1);
+    }
+    return c->ins >= PAYING_RUN && ig_dim_is_static(x->dims[1]) &&
+           growth >= PAYING_GROWTH;
+}
+
 static ig_value *build_conv_panels(ig_expr *e, const convolution *c, ig_value *panels) {
     ig_conv_attrs own = ig_conv_attrs_of(c->op);
     const ig_type *w = c->op->operands[1].value->type;
@@ -243,23 +281,14 @@ static ig_value *build_conv_panels(ig_expr *e, const convolution *c, ig_value *p
     if (c->group > 1) {
         attrs.group = (ig_maybe_int)IG_SET(c->group);
     }
-    ig_value *x = ig_channels_to_last(e, c->op->operands[0].value);
-    return ig_build_conv_panels(e, x, panels, attrs);
-}
-
-/* The op that pads x with zeros, along space alone, or NULL. */
-static const ig_op *find_padding(const convolution *c) {
-    const ig_op *pad = ig_def(c->op->operands[0].value, IG_OP_pad);
-    if (!pad || pad->operand_count > 1 || !ig_attr_is_set(pad, IG_pad_before) ||
-        ig_attr_int(pad, IG_pad_mode, IG_PAD_constant) != IG_PAD_constant) {
-        return NULL;
+    ig_value *x = c->op->operands[0].value;
+    const ig_op *pad = find_padding(c);
+    if (pad && pays_without_zeros(c, pad)) {
+        x = pad->operands[0].value;
+        attrs.before = (ig_dims){ pad->attrs[IG_pad_before].as.dims + 2, c->space };
+        attrs.after = (ig_dims){ pad->attrs[IG_pad_after].as.dims + 2, c->space };
     }
-    bool is_space = true;
-    for (uint32_t d = 0; d < 2; d++) {
-        is_space = is_space && ig_dim_is(pad->attrs[IG_pad_before].as.dims[d], 0) &&
-                   ig_dim_is(pad->attrs[IG_pad_after].as.dims[d], 0);
-    }
-    return is_space ? pad : NULL;
+    return ig_build_conv_panels(e, ig_channels_to_last(e, x), panels, attrs);
 }
 
 /* The op that makes floats of bytes, less one zero point and nothing else, or NULL. */

@@ -13,12 +13,17 @@
  * Where the target sums blocks of rows at once (gemm_rows.c) rows must be evenly far
  * apart: windows are copied, run by run, a block at a time for all columns of a tile.
  *
+ * Zeros around x need not be in memory: a run is one tap then, and the rows that see
+ * them read a run of zeros instead.  A tap that all rows of a block see nothing else
+ * through is left out.
+ *
  * Groups are products side by side.  Everything else, the order of sums too, is as in
  * gemm.c.  Of 8-bit integers runs are whole quads, so no row ends within one.
  */
 #include "passes/lower/cpu/gemm.h"
 #include "passes/lower/cpu/cpu.h"
 #include "passes/lower/serial/window.h"
+#include "compose/window.h"
 
 #include <assert.h>
 #include <string.h>
@@ -92,6 +97,73 @@ ig_value *gemm_window_shift(const gemm *g, ig_builder *b, ig_value *run) {
         run = d == 0 ? run : k_div(b, run, w->kernel[d]);
     }
     return shift;
+}
+
+/* ---- zeros around x ---- */
+
+void gemm_open_positions(const gemm *g, ig_builder *b, const gemm_block *tile,
+                         gemm_positions *out) {
+    const gemm_window *w = g->window;
+    const gemm_padding *p = w->padding;
+    ig_value *index[IG_TENSOR_RANK];
+    find_index(w, b, tile->row, index);
+    for (uint32_t r = 0; r < tile->rows; r++) {
+        out->starts[r] = k_mul(b, index[0], w->steps[0]);
+        for (uint32_t d = 0; d + 1 < w->space; d++) {
+            ig_value *position = k_mul(b, index[d + 1], p->strides[d]);
+            out->positions[r][d] = k_sub(b, position, p->before[d]);
+            ig_value *start = k_mul(b, index[d + 1], w->steps[d + 1]);
+            out->starts[r] = k_add(b, out->starts[r], start);
+        }
+        step_index(w, b, index);
+    }
+}
+
+/* Is the tap, so many positions from the windows' first, in x for this row? */
+static ig_value *is_in_image(const gemm *g, ig_builder *b, ig_value *const *positions,
+                             ig_value *const *tap) {
+    const gemm_padding *p = g->window->padding;
+    ig_value *is_in = NULL;
+    for (uint32_t d = 0; d + 1 < g->window->space; d++) {
+        ig_value *position = k_cast(b, k_add(b, positions[d], tap[d]), IG_DT_u64);
+        ig_value *extent = k_cast(b, p->extents[d], IG_DT_u64);
+        ig_value *is_own = k_compare(b, IG_OP_lt, position, extent);
+        is_in = is_in ? k_binary(b, IG_OP_and, is_in, is_own) : is_own;
+    }
+    return is_in;
+}
+
+/* A run's tap: in positions from the windows' first along each axis, and the elements
+ * of x from where the first window would begin to the tap. */
+static ig_value *find_tap(const gemm *g, ig_builder *b, ig_value *run, ig_value **tap) {
+    const gemm_window *w = g->window;
+    ig_value *shift = k_i64(b, 0);
+    for (uint32_t d = w->run_axes; d-- > 0;) {
+        ig_value *index = d == 0 ? run : k_mod(b, run, w->kernel[d]);
+        tap[d] = k_mul(b, index, w->padding->dilations[d]);
+        shift = k_add(b, shift, k_mul(b, index, w->apart[d]));
+        run = d == 0 ? run : k_div(b, run, w->kernel[d]);
+    }
+    return k_sub(b, shift, w->padding->lead);
+}
+
+ig_value *gemm_enter_run(const gemm *g, ig_builder *b, const gemm_block *tile,
+                         const gemm_positions *positions, ig_value *run,
+                         ig_value **out_rows) {
+    ig_value *tap[IG_TENSOR_RANK], *is_any = NULL;
+    ig_value *shift = find_tap(g, b, run, tap);
+    const ig_type *buffer = g->a->buffer->type;
+    ig_value *zeros = g->window->padding->zeros;
+    for (uint32_t r = 0; r < tile->rows; r++) {
+        ig_value *is_in = is_in_image(g, b, positions->positions[r], tap);
+        k_if row = k_if_open(b, is_in, &buffer, 1);
+        ig_value *at = k_add(&row.then, positions->starts[r], shift);
+        ig_value *then = k_offset(&row.then, g->a->buffer, at);
+        k_if_close(&row, &then, &zeros);
+        out_rows[r] = row.results[0];
+        is_any = is_any ? k_binary(b, IG_OP_or, is_any, is_in) : is_in;
+    }
+    return is_any;
 }
 
 /* ---- copies ---- */
@@ -196,11 +268,20 @@ static ig_dim apart_of(const conv_panels *c, uint32_t d) {
     return ig_lower_mul(c->lower, c->x->strides[d + 1], ig_dim_of(dilation));
 }
 
+static bool is_padded(const conv_panels *c) {
+    return c->op->code == IG_OP_conv_panels &&
+           (ig_attr_is_set(c->op, IG_conv_panels_before) ||
+            ig_attr_is_set(c->op, IG_conv_panels_after));
+}
+
 /* Spatial axes of the kernel that runs are counted along: the rest, and the channels,
  * are contiguous.  *run: elements of a run. */
 static uint32_t count_run_axes(const conv_panels *c, ig_dim channels, ig_dim *run) {
     uint32_t axes = c->last - 1;
     *run = channels;
+    if (is_padded(c)) {
+        return axes;
+    }
     for (; axes > 0; axes--) {
         int64_t taps = kernel_at(c, axes - 1);
         if (taps > 1 &&
@@ -219,7 +300,7 @@ static uint32_t count_run_axes(const conv_panels *c, ig_dim channels, ig_dim *ru
 static bool is_matrix(const conv_panels *c, const ig_type *out, ig_dim run,
                       ig_dim depth) {
     ig_module *module = c->lower->module;
-    bool is_matrix = ig_dim_equal(module, run, depth) == IG_YES;
+    bool is_matrix = !is_padded(c) && ig_dim_equal(module, run, depth) == IG_YES;
     for (uint32_t d = 0; is_matrix && d + 1 < c->last; d++) {
         ig_dim next = ig_lower_mul(c->lower, step_of(c, d + 1), out->dims[d + 1]);
         is_matrix = ig_dim_equal(module, step_of(c, d), next) == IG_YES;
@@ -233,6 +314,40 @@ static ig_value **make_params(ig_lower *lower, const ig_dim *dims, uint32_t coun
         params[i] = ig_lower_param(lower, dims[i]);
     }
     return params;
+}
+
+/* A run of zeros in the worker's own memory. */
+static ig_value *make_zeros(const conv_panels *c, int64_t run) {
+    ig_builder *b = &c->lower->b;
+    int64_t lanes = ig_lower_lanes(c->lower, IG_DT_f32);
+    int64_t size = (run + lanes - 1) / lanes * lanes;
+    ig_value *zeros = ig_cpu_scratch(c->lower, size > 0 ? size : lanes);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), k_i64(b, size), k_i64(b, lanes), NULL, 0);
+    ig_value *none = k_const_vector(&loop.b, IG_DT_f32, (uint32_t)lanes, 0.0);
+    k_store(&loop.b, none, zeros, loop.index);
+    k_loop_close(&loop, NULL, 0);
+    return k_reinterpret(b, zeros, IG_DT_f32);
+}
+
+static const gemm_padding *make_padding(const conv_panels *c, int64_t run) {
+    gemm_padding *p = IG_NEW(c->lower->arena, gemm_padding);
+    uint32_t space = c->last - 1;
+    ig_dim before[IG_TENSOR_RANK], strides[IG_TENSOR_RANK], dilations[IG_TENSOR_RANK];
+    ig_dim lead = ig_dim_of(0);
+    for (uint32_t d = 0; d < space; d++) {
+        before[d] = ig_spatial_dim(c->op, IG_conv_panels_before, d);
+        strides[d] = ig_dim_of(ig_lower_entry(c->op, IG_conv_panels_strides, d));
+        dilations[d] = ig_dim_of(ig_lower_entry(c->op, IG_conv_panels_dilations, d));
+        ig_dim own = ig_lower_mul(c->lower, before[d], c->x->strides[d + 1]);
+        lead = ig_dim_add(c->lower->module, lead, own);
+    }
+    p->extents = make_params(c->lower, c->x->type->dims + 1, space);
+    p->before = make_params(c->lower, before, space);
+    p->strides = make_params(c->lower, strides, space);
+    p->dilations = make_params(c->lower, dilations, space);
+    p->lead = ig_lower_param(c->lower, lead);
+    p->zeros = make_zeros(c, run);
+    return p;
 }
 
 /* `run`: in words. */
@@ -255,6 +370,7 @@ static gemm_window *make_window(const conv_panels *c, const ig_type *out, ig_dim
     w->run_axes = run_axes;
     w->kernel = make_params(c->lower, kernel, run_axes);
     w->apart = make_params(c->lower, apart, run_axes);
+    w->padding = is_padded(c) ? make_padding(c, w->run_words) : NULL;
     return w;
 }
 
@@ -316,6 +432,7 @@ ig_status ig_lower_cpu_conv_panels(ig_lower *lower) {
     const ig_lower_operand *panels = ig_lower_input(lower, op, 1);
     bool has_rows = c.x && (ig_dim_is(c.x->strides[c.last], 1) ||
                             ig_dim_is(c.x->type->dims[c.last], 1));
+    has_rows &= c.x && (!is_padded(&c) || ig_dim_is_static(c.x->type->dims[c.last]));
     if (!has_rows || !panels) {
         return ig_lower_unsupported(lower, "a convolution of this form");
     }

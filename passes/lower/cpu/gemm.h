@@ -12,6 +12,7 @@ enum { GEMM_CURSORS = 3, GEMM_BLOCK_ROWS = 16, GEMM_BLOCK_PANELS = 4 };
 
 /* A is windows of x, channels last: row r of it is a window, whose K elements are
  * `runs` runs of `run` neighbours each.  Extents and steps are params. */
+typedef struct gemm_padding gemm_padding;
 typedef struct gemm_window {
     uint32_t space; /* axes of the result but the channels: image, places */
     ig_value **extents, **steps; /* of the result's axes; in x from one to the next */
@@ -19,7 +20,24 @@ typedef struct gemm_window {
     int64_t run_words;           /* the same, or 0 where it is not known */
     uint32_t run_axes;          /* of the kernel's, those that runs are counted along */
     ig_value **kernel, **apart; /* extents of these; in x from one to the next */
+    const gemm_padding *padding; /* NULL: x has all that windows see */
 } gemm_window;
+
+/* Zeros around x that are not in memory; a run is all channels of one tap.  Per spatial
+ * axis, in positions: x's extent, the zeros before it, and from one window or tap to
+ * the next. */
+struct gemm_padding {
+    ig_value **extents, **before, **strides, **dilations;
+    ig_value *lead;  /* elements from the first zero of an image to x's first */
+    ig_value *zeros; /* a run of them */
+};
+
+/* The windows of a block's rows: elements from where the first window of all begins,
+ * and along each axis the position of the first tap, which may be before x. */
+typedef struct gemm_positions {
+    ig_value *starts[IG_GEMM_MAX_ROWS];
+    ig_value *positions[IG_GEMM_MAX_ROWS][IG_TENSOR_RANK];
+} gemm_positions;
 
 typedef struct gemm {
     ig_lower *lower;
@@ -140,6 +158,13 @@ ig_status gemm_lower(gemm *g);
 void gemm_window_rows(const gemm *g, ig_builder *b, const gemm_block *tile,
                       ig_value **out_rows);
 ig_value *gemm_window_shift(const gemm *g, ig_builder *b, ig_value *run);
+/* With padding: the windows of a block; and, of run number `run`, the elements of each
+ * row.  Is one of them in x? */
+void gemm_open_positions(const gemm *g, ig_builder *b, const gemm_block *tile,
+                         gemm_positions *out);
+ig_value *gemm_enter_run(const gemm *g, ig_builder *b, const gemm_block *tile,
+                         const gemm_positions *positions, ig_value *run,
+                         ig_value **out_rows);
 /* Copies the windows of `count` rows from the tile's first on, all of K. */
 void gemm_copy_windows(const gemm *g, ig_builder *b, const gemm_block *tile,
                        ig_value *count);

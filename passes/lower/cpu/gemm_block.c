@@ -121,6 +121,7 @@ static void finish_tile(const gemm *g, ig_builder *b, const gemm_block *tile) {
 /* The position of a block in its sum over k. */
 typedef struct k_state {
     ig_value *rows[MAX_ROWS]; /* of A, from their start on: k is their index */
+    gemm_positions positions; /* instead, where windows see zeros around x */
     ig_value *panel_step;
     ig_value *zeros[K_CARRIED]; /* a vector of columns each */
     ig_value *at[1 + CURSORS];  /* carried: the panels at k, then what cursors fetch */
@@ -162,7 +163,9 @@ static void open_copied_rows(const gemm *g, ig_builder *b, const gemm_block *til
 }
 
 static void open_k(const gemm *g, ig_builder *b, const gemm_block *tile, k_state *s) {
-    if (g->window) {
+    if (g->window && g->window->padding) {
+        gemm_open_positions(g, b, tile, &s->positions);
+    } else if (g->window) {
         gemm_window_rows(g, b, tile, s->rows);
     } else {
         (g->copy ? open_copied_rows : open_rows)(g, b, tile, s);
@@ -397,6 +400,7 @@ static ig_value *move_cursor(ig_builder *b, const gemm_cursor *c, ig_value *at,
 /* k from `first` to `end`, which rows have `shift` elements later (NULL: none). */
 typedef struct k_range {
     ig_value *first, *end, *shift;
+    ig_value *run; /* of windows, its number; NULL: none, or not asked for */
 } k_range;
 
 /* Adds the products of a range; `state`: sums and positions, before and after. */
@@ -423,6 +427,20 @@ static void sum_range(const gemm *g, ig_builder *b, const gemm_block *tile,
     memcpy(state, loop.results, count * sizeof *state);
 }
 
+/* One run of windows that may see zeros: nothing is added where all of them do, and
+ * panels go on as if it were. */
+static void sum_padded_run(const gemm *g, ig_builder *b, const gemm_block *tile,
+                           const k_state *s, k_range part, ig_value **state) {
+    uint32_t tile_size = tile->rows * tile->panels * g->shape.vectors;
+    k_state own = *s;
+    ig_value *skipped = k_sub(b, part.first, tile->range->k);
+    ig_value *is_seen = gemm_enter_run(g, b, tile, &s->positions, part.run, own.rows);
+    part.end = k_where(b, is_seen, part.end, part.first);
+    part.shift = k_mul(b, k_sub(b, k_i64(b, 0), part.run), g->window->run);
+    state[tile_size] = k_offset(b, s->at[0], k_mul(b, skipped, k_i64(b, PANEL)));
+    sum_range(g, b, tile, &own, &part, state);
+}
+
 /* The same run by run: in each, k and the rows' elements go on together. */
 static void sum_runs(const gemm *g, ig_builder *b, const gemm_block *tile,
                      const k_state *s, ig_value **state) {
@@ -436,10 +454,14 @@ static void sum_runs(const gemm *g, ig_builder *b, const gemm_block *tile,
     ig_builder *in = &runs.b;
     ig_value *start = k_mul(in, runs.index, run), *inner[K_CARRIED];
     k_range part = { k_max(in, range->k, start),
-                     k_min(in, range->k_end, k_add(in, start, run)),
-                     gemm_window_shift(g, in, runs.index) };
+                     k_min(in, range->k_end, k_add(in, start, run)), NULL, runs.index };
     memcpy(inner, runs.carried, count * sizeof *inner);
-    sum_range(g, in, tile, s, &part, inner);
+    if (g->window->padding) {
+        sum_padded_run(g, in, tile, s, part, inner);
+    } else {
+        part.shift = gemm_window_shift(g, in, runs.index);
+        sum_range(g, in, tile, s, &part, inner);
+    }
     k_loop_close(&runs, inner, count);
     memcpy(state, runs.results, count * sizeof *state);
 }
@@ -458,7 +480,7 @@ static void sum_pass(const gemm *g, ig_builder *b, const gemm_block *tile,
     if (g->window && g->window->run_axes > 0) {
         sum_runs(g, b, tile, &s, state);
     } else {
-        k_range whole = { tile->range->k, tile->range->k_end, NULL };
+        k_range whole = { tile->range->k, tile->range->k_end, NULL, NULL };
         sum_range(g, b, tile, &s, &whole, state);
     }
     if (g->targets) {

@@ -77,6 +77,9 @@ static const composite composites[] = {
     { IG_OP_conv_panels,
       "(%x: f32[B, 5, 4, 4], %w: f32[2, 8, 16]) -> (f32[B, 2, 2, 6]) {\n"
       "%0 = conv_panels %x, %w {kernel = [2, 2], columns = 3, group = 2, strides = [2, 1], dilations = [1, 2]} : f32[B, 2, 2, 6]\nret %0\n}" },
+    { IG_OP_conv_panels,
+      "(%x: f32[B, 5, 4, 4], %w: f32[2, 8, 16]) -> (f32[B, 5, 3, 6]) {\n"
+      "%0 = conv_panels %x, %w {kernel = [2, 2], columns = 3, group = 2, strides = [1, 2], before = [0, 2], after = [1, 1]} : f32[B, 5, 3, 6]\nret %0\n}" },
     { IG_OP_conv_channels,
       "(%x: f32[B, 5, 4, 3], %w: f32[2, 2, 3]) -> (f32[B, 3, 4, 3]) {\n"
       "%0 = conv_channels %x, %w {strides = [2, 1], before = [1, 0], after = [0, 1]} : f32[B, 3, 4, 3]\nret %0\n}" },

@@ -177,6 +177,68 @@ TEST(tiles) {
     check(&deep, EXTENTS(3));
 }
 
+/* Wide dilations: zeros around the image that are not in memory.  Images smaller than
+ * the distance of taps, as large, and larger; one block of rows, and several. */
+TEST(zeros_that_are_not_in_memory) {
+    conv_case wide = {
+        "%x: f32[B, 64, H, W], %b: f32[18]",
+        "f32[18, 64, 3, 3]",
+        18 * 576,
+        "%0 = conv %x, @w, %b {dilations = [24, 36], before = [24, 36], after = [24, 36]} : f32[B, 18, H, W]\n"
+        "%1 = relu %0 : f32[B, 18, H, W]\nret %1",
+        "f32[B, 18, H, W]",
+        0
+    };
+    check(&wide, EXTENTS(2, 3, 5));
+    check(&wide, EXTENTS(1, 1, 1));
+    check(&wide, EXTENTS(1, 26, 40));
+    check(&wide, EXTENTS(0, 4, 4));
+    check(&wide, EXTENTS(1, 0, 4));
+    conv_case strided = {
+        "%x: f32[B, 128, 7, H]",
+        "f32[34, 64, 2, 3]",
+        34 * 64 * 6,
+        "%0 = conv %x, @w {group = 2, strides = [2, 3], dilations = [9, 12], before = [5, 30], after = [8, 24]} : f32[B, 34, 6, floor((H + 29) / 3) + 1]\nret %0",
+        "f32[B, 34, 6, floor((H + 29) / 3) + 1]",
+        0
+    };
+    check(&strided, EXTENTS(2, 5));
+    check(&strided, EXTENTS(1, 31));
+    conv_case line = {
+        "%x: f32[B, 64, L]",
+        "f32[16, 64, 2]",
+        16 * 128,
+        "%0 = conv %x, @w {dilations = [80], before = [80], after = [0]} : f32[B, 16, L]\nret %0",
+        "f32[B, 16, L]",
+        0
+    };
+    check(&line, EXTENTS(2, 3));
+    check(&line, EXTENTS(1, 133));
+}
+
+/* The op itself: known extents, more channels than a pass has, taps at the edge. */
+TEST(padded_panels) {
+    static const char *const attrs[] = {
+        "kernel = [3, 2], columns = 19, before = [1, 1], after = [1, 0]",
+        "kernel = [3, 2], columns = 19, strides = [2, 1], before = [3, 0], after = [0, 1]",
+        "kernel = [3, 2], columns = 19, before = [2, 9], after = [0, 0], dilations = [1, 8]",
+    };
+    static const char *const out[] = { "4, 5", "3, 5", "4, 6" };
+    for (size_t i = 0; i < IG_COUNT_OF(attrs); i++) {
+        ig_arena arena;
+        ig_writer text;
+        ig_arena_init(&arena, NULL);
+        ig_writer_init(&text, &arena);
+        ig_put(&text, "module @t {\n  graph @main(%%x: f32[B, 4, 5, 205], ");
+        ig_put(&text, "%%w: f32[2, 1230, 16]) -> (f32[B, %s, 19]) {\n", out[i]);
+        ig_put(&text, "    %%0 = conv_panels %%x, %%w {%s} : f32[B, %s, 19]\n",
+               attrs[i], out[i]);
+        ig_put(&text, "    ret %%0\n  }\n}\n");
+        lower_check(text.data, EXTENTS(2), 10);
+        ig_arena_fini(&arena);
+    }
+}
+
 TEST(groups) {
     conv_case two = {
         "%x: f32[B, 6, 5, 7]",
@@ -484,7 +546,7 @@ TEST(transposed) {
     check_values(&single, EXTENTS(2, 3), LOWER_SPECIAL);
 }
 
-UNIT_SUITE(cpu_conv_last, points, windows, tiles, groups,
-           computed_weights_sum_in_the_same_order, what_follows, residuals,
-           pads_that_follow, single_channels, single_channels_of_all_kinds, transposed,
-           special_values)
+UNIT_SUITE(cpu_conv_last, points, windows, tiles, zeros_that_are_not_in_memory,
+           padded_panels, groups, computed_weights_sum_in_the_same_order, what_follows,
+           residuals, pads_that_follow, single_channels, single_channels_of_all_kinds,
+           transposed, special_values)

@@ -70,6 +70,45 @@ module @m {
     ret %5, %7, %12, %17
   }
 }
+# ---- channels_last_zeros ----
+# channels_last: zeros that would be a multiple of the image go into the convolution; those of small pads stay.
+# run: channels_last,canonicalise,dce
+# values: x plain
+# target: cpu:v3
+module @m {
+  weight @w : f32[20, 64, 3, 3] = splat(0.5)
+  graph @main(%x: f32[B, 64, H, W]) -> (f32[B, 20, H, W], f32[B, 20, H, W]) {
+    %0 = pad %x {before = [0, 0, 24, 24], after = [0, 0, 24, 24]} : f32[B, 64, H + 48, W + 48]
+    %1 = conv %0, @w {dilations = [24, 24]} : f32[B, 20, H, W]
+    %2 = pad %x {before = [0, 0, 1, 1], after = [0, 0, 1, 1]} : f32[B, 64, H + 2, W + 2]
+    %3 = conv %2, @w : f32[B, 20, H, W]
+    ret %1, %3
+  }
+}
+# expect:
+module @m {
+  weight @w : f32[20, 64, 3, 3] = splat(0.5)
+  weight @w.conv1 : f32[2, 576, 16] = recipe(0)
+  graph @main(%x: f32[B, 64, H, W]) -> (f32[B, 20, H, W], f32[B, 20, H, W]) {
+    %0 = transpose %x {perm = [0, 2, 3, 1]} : f32[B, H, W, 64]
+    %1 = conv_panels %0, @w.conv1 {kernel = [3, 3], columns = 20, dilations = [24, 24], before = [24, 24], after = [24, 24]} : f32[B, H, W, 20]
+    %2 = transpose %1 {perm = [0, 3, 1, 2]} : f32[B, 20, H, W]
+    %3 = pad %x {before = [0, 0, 1, 1], after = [0, 0, 1, 1]} : f32[B, 64, H + 2, W + 2]
+    %4 = transpose %3 {perm = [0, 2, 3, 1]} : f32[B, H + 2, W + 2, 64]
+    %5 = conv_panels %4, @w.conv1 {kernel = [3, 3], columns = 20} : f32[B, H, W, 20]
+    %6 = transpose %5 {perm = [0, 3, 1, 2]} : f32[B, 20, H, W]
+    ret %2, %6
+  }
+  private graph @weights() -> (f32[2, 576, 16]) {
+    %0 = reshape @w {to = [1, 20, 64, 3, 3]} : f32[1, 20, 64, 3, 3]
+    %1 = const {value = 0} : f32[]
+    %2 = pad %0, %1 {before = [0, 0, 0, 0, 0], after = [0, 12, 0, 0, 0]} : f32[1, 32, 64, 3, 3]
+    %3 = reshape %2 {to = [2, 16, 64, 3, 3]} : f32[2, 16, 64, 3, 3]
+    %4 = transpose %3 {perm = [0, 3, 4, 2, 1]} : f32[2, 3, 3, 64, 16]
+    %5 = reshape %4 {to = [2, 576, 16]} : f32[2, 576, 16]
+    ret %5
+  }
+}
 # ---- channels_last_not ----
 # channels_last: computed weights, few channels a group, other dtypes and other targets stay.
 # run: channels_last
