@@ -7,7 +7,9 @@
  *                  SUMS vector accumulators, halves added to halves at the end; on
  *                  GPUs a team (team.h)
  *   across rows    the last axis is kept: lanes are neighbours of the result, each sums
- *                  its own column; lanes is 1 where that axis is not contiguous
+ *                  its own column; lanes is 1 where that axis is not contiguous.  Some
+ *                  vectors side by side go through the rows together: lines are read
+ *                  whole, and no vector's sum waits for another's
  *
  * Either way the order of one element's additions depends on the shape alone.  sum and
  * mean of f16/bf16 accumulate in f32.
@@ -21,8 +23,9 @@
 
 #include <assert.h>
 #include <math.h>
+#include <string.h>
 
-enum { BLOCK = 64, SUMS = 4 };
+enum { BLOCK = 64, SUMS = 4, VECTORS = 4 };
 
 typedef struct reduce {
     ig_lower *lower;
@@ -35,10 +38,11 @@ typedef struct reduce {
     uint32_t kept[IG_TENSOR_RANK], kept_count;
     uint32_t gone[IG_TENSOR_RANK], gone_count;
     uint32_t lanes;
-    bool is_along;   /* lanes run along the last, reduced axis */
-    ig_dtype wide;   /* accumulator */
-    ig_value *shift; /* logsumexp: the part used of every element */
-    ig_team team;    /* along */
+    uint32_t vectors; /* across: so many side by side, where there are so many */
+    bool is_along;    /* lanes run along the last, reduced axis */
+    ig_dtype wide;    /* accumulator */
+    ig_value *shift;  /* logsumexp: the part used of every element */
+    ig_team team;     /* along */
 } reduce;
 
 /* ---- one step ---- */
@@ -249,10 +253,10 @@ static ig_value *shift_at(const reduce *r, ig_builder *b, ig_value *at,
     return r->is_along ? k_splat(b, shift, r->lanes) : shift;
 }
 
-/* Result number `index` (across: and its neighbours). */
-static void emit_result(const reduce *r, ig_builder *b, ig_value *number,
-                        ig_value *lane_count) {
-    ig_value *x_at = k_i64(b, 0), *out_at = k_i64(b, 0), *rest = number;
+/* Where result number `number` is, and the first element that it takes from. */
+static void find_result(const reduce *r, ig_builder *b, ig_value *number,
+                        ig_value **out_x, ig_value **out_at) {
+    ig_value *x_at = k_i64(b, 0), *at = x_at, *rest = number;
     for (uint32_t i = r->kept_count; i-- > 0;) {
         uint32_t axis = r->kept[i];
         ig_value *extent = ig_lower_dim(r->lower, r->x->type->dims[axis]);
@@ -261,8 +265,17 @@ static void emit_result(const reduce *r, ig_builder *b, ig_value *number,
         bool keeps = r->out->type->rank == r->x->type->rank;
         x_at = k_add(b, x_at, k_mul(b, index, axis_stride(r, r->x, axis)));
         ig_value *step = axis_stride(r, r->out, keeps ? axis : i);
-        out_at = k_add(b, out_at, k_mul(b, index, step));
+        at = k_add(b, at, k_mul(b, index, step));
     }
+    *out_x = x_at;
+    *out_at = at;
+}
+
+/* Result number `number` (across: and its neighbours). */
+static void emit_result(const reduce *r, ig_builder *b, ig_value *number,
+                        ig_value *lane_count) {
+    ig_value *x_at, *out_at;
+    find_result(r, b, number, &x_at, &out_at);
     reduce here = *r;
     if (r->kind == IG_REDUCE_logsumexp) {
         here.shift = shift_at(r, b, x_at, lane_count);
@@ -276,6 +289,43 @@ static void emit_result(const reduce *r, ig_builder *b, ig_value *number,
     }
     k_store_count(b, result, r->out->buffer, out_at,
                   r->is_along || r->lanes == 1 ? NULL : lane_count);
+}
+
+/* Adds what r->vectors neighbouring vectors take from gone[level …] to their sums. */
+static void add_vectors(const reduce *r, ig_builder *b, uint32_t level, ig_value *at,
+                        ig_value **sums) {
+    ig_value *next[VECTORS];
+    if (level == r->gone_count) {
+        for (uint32_t v = 0; v < r->vectors; v++) {
+            ig_value *own = k_add(b, at, k_i64(b, (int64_t)v * r->lanes));
+            sums[v] = combine_values(r, b, sums[v], load_input(r, b, own, NULL));
+        }
+        return;
+    }
+    uint32_t axis = r->gone[level];
+    ig_value *extent = ig_lower_dim(r->lower, r->dims[axis]);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), extent, k_i64(b, 1), sums, r->vectors);
+    ig_builder *in = &loop.b;
+    memcpy(next, loop.carried, r->vectors * sizeof *next);
+    at = k_add(in, at, k_mul(in, loop.index, axis_stride(r, r->x, axis)));
+    add_vectors(r, in, level + 1, at, next);
+    k_loop_close(&loop, next, r->vectors);
+    memcpy(sums, loop.results, r->vectors * sizeof *sums);
+}
+
+/* Vectors of results from number `number` on. */
+static void emit_vectors(const reduce *r, ig_builder *b, ig_value *number) {
+    ig_value *x_at, *out_at, *sums[VECTORS];
+    ig_dtype dtype = (ig_dtype)r->out->type->dtype;
+    find_result(r, b, number, &x_at, &out_at);
+    for (uint32_t v = 0; v < r->vectors; v++) {
+        sums[v] = start_value(r, b);
+    }
+    add_vectors(r, b, 0, x_at, sums);
+    for (uint32_t v = 0; v < r->vectors; v++) {
+        ig_value *at = k_add(b, out_at, k_i64(b, (int64_t)v * r->lanes));
+        k_store(b, k_cast(b, finish_value(r, b, sums[v]), dtype), r->out->buffer, at);
+    }
 }
 
 /* ---- the grid ---- */
@@ -301,6 +351,15 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     ig_value *row = k_mul(b, k_div(b, tile, blocks), extent);
     ig_value *first = k_mul(b, k_mod(b, tile, blocks), k_i64(b, block * step));
     ig_value *last = k_min(b, extent, k_add(b, first, k_i64(b, block * step)));
+    if (r->vectors > 1) {
+        ig_value *width = k_i64(b, r->vectors * step);
+        ig_value *whole = k_div(b, k_sub(b, last, first), width);
+        ig_value *end = k_add(b, first, k_mul(b, whole, width));
+        k_loop wide = k_loop_open(b, first, end, width, NULL, 0);
+        emit_vectors(r, &wide.b, k_add(&wide.b, row, wide.index));
+        k_loop_close(&wide, NULL, 0);
+        first = end;
+    }
     k_loop loop = k_loop_open(b, first, last, k_i64(b, step), NULL, 0);
     ig_value *count = has_lanes ? k_sub(&loop.b, extent, loop.index) : NULL;
     emit_result(r, &loop.b, k_add(&loop.b, row, loop.index), count);
@@ -365,6 +424,20 @@ static void choose_lanes(reduce *r) {
     }
 }
 
+/* Vectors of results that go through the rows together. */
+static void choose_vectors(reduce *r) {
+    int64_t inner = INT64_MAX;
+    bool has_lanes = !r->is_along && r->lanes > 1 && r->gone_count > 0;
+    r->vectors = has_lanes && r->kind != IG_REDUCE_logsumexp ? VECTORS : 1;
+    if (has_lanes) {
+        ig_dim last = r->x->type->dims[r->kept[r->kept_count - 1]];
+        (void)ig_dim_constant(r->lower->module, last, &inner);
+    }
+    while (r->vectors > 1 && inner < (int64_t)r->vectors * r->lanes) {
+        r->vectors /= 2;
+    }
+}
+
 /* Means, roots and logarithms of integers are computed in f64; bools as bytes. */
 static ig_dtype accumulator_of(ig_dtype dtype, ig_reduce kind) {
     if (ig_dtype_is_float(dtype)) {
@@ -392,6 +465,7 @@ ig_status ig_lower_serial_reduce(ig_lower *lower) {
     r.wide = accumulator_of(dtype, r.kind);
     sort_axes(&r);
     choose_lanes(&r);
+    choose_vectors(&r);
     lower->grid = grid_of(&r);
     lower->cost = ig_lower_ceil_div(lower, ig_type_count(lower->module, r.x->type), 4);
     ig_lower_each_tile(lower, emit_tile, &r);
