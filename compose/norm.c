@@ -88,6 +88,18 @@ bool ig_decompose_group_norm(ig_expr *e, const ig_op *op, ig_value **out_results
     return true;
 }
 
+bool ig_decompose_group_norm_last(ig_expr *e, const ig_op *op, ig_value **out_results) {
+    ig_group_norm_attrs attrs = {
+        .groups = ig_attr_int(op, IG_group_norm_last_groups, 1),
+        .epsilon = ig_attr_float(op, IG_group_norm_last_epsilon, 0)
+    };
+    uint32_t last = op->results->type->rank - 1u;
+    ig_value *x = ig_expr_move_axis(e, op->operands[0].value, last, 1);
+    x = ig_build_group_norm(e, x, NULL, NULL, attrs);
+    out_results[0] = ig_expr_move_axis(e, x, 1, last);
+    return true;
+}
+
 /* ---- rows ---- */
 
 /* Scale and bias in x's dtype; where one is given, so is the other: `dims` of 1 or 0.

@@ -1,4 +1,4 @@
-/* attention, batch_norm and group_norm.
+/* attention, batch_norm, group_norm and group_norm_last.
  * SPDX-License-Identifier: Apache-2.0
  *
  * Everything is computed in double and rounded once.
@@ -85,6 +85,51 @@ ig_status ig_fold_group_norm(ig_eval *eval, const ig_op *op, const ig_tensor *co
             }
             ig_tensor_set_f64(out, i, value);
         }
+    }
+    return IG_OK;
+}
+
+/* The elements of a group, of channels that are neighbours. */
+typedef struct group {
+    int64_t first, positions, channels,
+        pitch; /* pitch: from one position to the next */
+} group;
+
+static void normalise_group(const ig_tensor *x, const group *g, double epsilon,
+                            ig_tensor *out) {
+    double sum = 0, squares = 0;
+    int64_t count = g->positions * g->channels;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t at = g->first + i / g->channels * g->pitch + i % g->channels;
+        sum += ig_tensor_get_f64(x, at);
+    }
+    double mean = sum / (double)count;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t at = g->first + i / g->channels * g->pitch + i % g->channels;
+        double centred = ig_tensor_get_f64(x, at) - mean;
+        squares += centred * centred;
+    }
+    double deviation = sqrt(squares / (double)count + epsilon);
+    for (int64_t i = 0; i < count; i++) {
+        int64_t at = g->first + i / g->channels * g->pitch + i % g->channels;
+        ig_tensor_set_f64(out, at, (ig_tensor_get_f64(x, at) - mean) / deviation);
+    }
+}
+
+ig_status ig_fold_group_norm_last(ig_eval *eval, const ig_op *op,
+                                  const ig_tensor *const *in, ig_tensor *out) {
+    const ig_tensor *x = in[0];
+    int64_t groups = ig_attr_int(op, IG_group_norm_last_groups, 1);
+    double epsilon = ig_attr_float(op, IG_group_norm_last_epsilon, 0);
+    group g = { .pitch = x->dims[x->rank - 1], .positions = 1 };
+    g.channels = g.pitch / groups;
+    IG_TRY(ig_eval_alloc(eval, op, x->dtype, x->rank, x->dims, out));
+    for (uint32_t d = 1; d + 1 < x->rank; d++) {
+        g.positions *= x->dims[d];
+    }
+    for (int64_t i = 0; i < x->dims[0] * groups; i++) {
+        g.first = i / groups * g.positions * g.pitch + i % groups * g.channels;
+        normalise_group(x, &g, epsilon, out);
     }
     return IG_OK;
 }

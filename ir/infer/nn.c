@@ -42,6 +42,22 @@ ig_status ig_infer_group_norm(ig_op *op, const ig_type **out_types) {
     return IG_OK;
 }
 
+ig_status ig_infer_group_norm_last(ig_op *op, const ig_type **out_types) {
+    int64_t groups = ig_attr_int(op, IG_group_norm_last_groups, 0), channels = 0;
+    IG_TRY(ig_check_tensors(op));
+    IG_TRY(ig_check_dtype(op, 0, IG_DT_f32));
+    const ig_type *x = ig_operand_type(op, 0);
+    bool is_known = x->rank >= 3 && ig_dim_known(x->dims[x->rank - 1], &channels);
+    if (!is_known || groups < 1 || channels < 1 || channels % groups != 0) {
+        return INFER_ERROR(op,
+                           "operand 0 is %s, whose last axis is not known to make "
+                           "%lld groups",
+                           ig_operand_text(op, 0), (long long)groups);
+    }
+    out_types[0] = x;
+    return IG_OK;
+}
+
 /* ---- attention ---- */
 
 /* Broadcasts extents before the last two of an operand into `dims`. */

@@ -8,7 +8,8 @@
  *     %2 = transpose %1 {perm = [0, 3, 1, 2]} : f32[B, 64, 28, 28]
  *
  * for elementwise ops, pads, concats, pools, reductions, slices, look-ups along an
- * axis, reshapes that make space one axis, and those that deal channels out to space:
+ * axis, reshapes that make space one axis or part it, norms of groups, and those that
+ * deal channels out to space:
  * all operands were brought back so, or turning them moves nothing.
  */
 #include "passes/place/channels.h"
@@ -219,6 +220,23 @@ static ig_value *reshape_of_turn(ig_builder *b, ig_op *op) {
     return y ? ig_channels_to_first(&e, y) : NULL;
 }
 
+/* [N, C, product of s] to [N, C, s…]. */
+static ig_value *split_of_turn(ig_builder *b, ig_op *op) {
+    ig_module *module = ig_op_module(op);
+    ig_value *x = before_turn(op->operands[0].value);
+    const ig_type *to = op->results->type, *from = op->operands[0].value->type;
+    ig_dim dims[IG_TENSOR_RANK];
+    if (!x || op->operand_count > 1 || from->rank != 3 || to->rank < 4 ||
+        ig_dim_equal(module, to->dims[0], from->dims[0]) != IG_YES ||
+        ig_dim_equal(module, to->dims[1], from->dims[1]) != IG_YES) {
+        return NULL;
+    }
+    turn_dims(to->dims, to->rank, dims);
+    ig_expr e = ig_expr_trying(b);
+    ig_value *y = ig_expr_reshape(&e, x, to->rank, dims);
+    return y ? ig_channels_to_first(&e, y) : NULL;
+}
+
 /* Parts of the channels that go into space: a reshape that parts them, a transpose, and
  * a reshape that joins parts with axes of space, as depth to space and transposed
  * convolutions have it. */
@@ -377,16 +395,98 @@ static ig_value *reduce_of_turn(ig_builder *b, ig_op *op) {
                : ig_expr_reshape(&e, y, type->rank, type->dims);
 }
 
+/* ---- norms ---- */
+
+/* x, channels last, in `groups` groups that are normalised; brought back. */
+static ig_value *normalise_groups(ig_expr *e, ig_value *x, int64_t groups,
+                                  const ig_op *norm) {
+    double epsilon = ig_attr_float(norm, IG_layer_norm_epsilon, 0);
+    ig_group_norm_last_attrs attrs = { .groups = groups, .epsilon = epsilon };
+    return ig_build_group_norm_last(e, x, attrs);
+}
+
+/* Rows of f32 [N, groups, …] that are normalised, without factors; *out_groups of
+ * them. */
+static bool is_plain_norm(const ig_op *norm, const ig_value *x, int64_t *out_groups) {
+    const ig_type *type = norm->results->type;
+    int64_t channels;
+    return type->rank == 3 && type->dtype == IG_DT_f32 && norm->operand_count == 1 &&
+           ig_attr_int(norm, IG_layer_norm_axis, 0) == 2 &&
+           !ig_attr_int(norm, IG_layer_norm_rms, 0) &&
+           ig_dim_known(type->dims[1], out_groups) && *out_groups > 0 &&
+           ig_dim_known(x->type->dims[x->type->rank - 1u], &channels) && channels > 0 &&
+           channels % *out_groups == 0;
+}
+
+/* Each channel by itself. */
+static ig_value *norm_of_turn(ig_builder *b, ig_op *op) {
+    ig_value *x = before_turn(op->operands[0].value);
+    int64_t groups;
+    if (!x || !is_plain_norm(op, x, &groups)) {
+        return NULL;
+    }
+    ig_expr e = ig_expr_of(b);
+    return ig_channels_to_first(&e, normalise_groups(&e, x, groups, op));
+}
+
+enum { MAX_FACTORS = 2 };
+
+/* What follows a norm of groups: sums and products with a number for each. */
+typedef struct factors {
+    const ig_op *ops[MAX_FACTORS];
+    uint32_t count;
+} factors;
+
+/* The layer norm that `value` is made of. */
+static const ig_op *find_norm(const ig_value *value, factors *out) {
+    const ig_op *op = value->def;
+    out->count = 0;
+    while (op && (op->code == IG_OP_add || op->code == IG_OP_mul) &&
+           out->count < MAX_FACTORS) {
+        const ig_type *type = op->operands[1].value->type;
+        if (type->rank != 2 || !ig_dim_is(type->dims[1], 1)) {
+            return NULL;
+        }
+        out->ops[out->count++] = op;
+        op = op->operands[0].value->def;
+    }
+    return op && op->code == IG_OP_layer_norm ? op : NULL;
+}
+
+/* Each group is a row (compose/norm.c): a reshape to those, and one back. */
+static ig_value *group_norm_of_turn(ig_builder *b, ig_op *op) {
+    factors own;
+    const ig_op *norm = find_norm(op->operands[0].value, &own);
+    const ig_op *rows = norm ? ig_def(norm->operands[0].value, IG_OP_reshape) : NULL;
+    ig_value *x = rows ? before_turn(rows->operands[0].value) : NULL;
+    ig_module *module = ig_op_module(op);
+    int64_t groups;
+    if (!x || !is_plain_norm(norm, x, &groups) ||
+        op->results->type != rows->operands[0].value->type ||
+        ig_dim_equal(module, norm->results->type->dims[0], x->type->dims[0]) !=
+            IG_YES) {
+        return NULL;
+    }
+    ig_expr e = ig_expr_of(b);
+    ig_dim channels = x->type->dims[x->type->rank - 1u];
+    ig_dim dims[] = { ig_dim_of(groups),
+                      ig_dim_exact_div(module, channels, ig_dim_of(groups)) };
+    ig_value *y = normalise_groups(&e, x, groups, norm);
+    while (own.count > 0) {
+        const ig_op *next = own.ops[--own.count];
+        ig_value *each = ig_expr_expand(&e, next->operands[1].value, 2, dims);
+        y = ig_expr_map2(&e, (ig_opcode)next->code, y, ig_expr_flatten(&e, each));
+    }
+    return ig_channels_to_first(&e, y);
+}
+
 const ig_rule ig_channels_rules[] = {
-    RULE(pad, pad_of_turn),
-    RULE(concat, concat_of_turns),
-    RULE(slice, slice_of_turn),
-    RULE(gather, gather_of_turn),
-    RULE(reshape, reshape_of_turn),
-    RULE(reshape, shuffle_of_turn),
-    RULE(pool, pool_of_turn),
-    RULE(reduce, reduce_of_turn),
-    RULE(dequantize, dequantize_of_turn),
+    RULE(pad, pad_of_turn),         RULE(concat, concat_of_turns),
+    RULE(slice, slice_of_turn),     RULE(gather, gather_of_turn),
+    RULE(reshape, reshape_of_turn), RULE(reshape, shuffle_of_turn),
+    RULE(reshape, split_of_turn),   RULE(reshape, group_norm_of_turn),
+    RULE(layer_norm, norm_of_turn), RULE(pool, pool_of_turn),
+    RULE(reduce, reduce_of_turn),   RULE(dequantize, dequantize_of_turn),
     RULE_OF_ANY(map_of_turn),
 };
 

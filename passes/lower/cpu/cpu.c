@@ -17,6 +17,7 @@ const ig_lower_fn ig_lower_cpu[IG_FAMILY_COUNT] = {
     [IG_FAMILY_interact] = ig_lower_cpu_interact,
     [IG_FAMILY_map] = ig_lower_cpu_map,
     [IG_FAMILY_copy] = ig_lower_cpu_map,
+    [IG_FAMILY_group_norm] = ig_lower_cpu_group_norm,
     [IG_FAMILY_gather] = ig_lower_serial_gather,
     [IG_FAMILY_reduce] = ig_lower_serial_reduce,
     [IG_FAMILY_softmax] = ig_lower_serial_softmax,

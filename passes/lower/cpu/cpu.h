@@ -37,6 +37,8 @@ ig_status ig_lower_cpu_pool(ig_lower *lower);        /* pool.c */
 ig_status ig_lower_cpu_conv_panels(ig_lower *lower); /* conv_panels.c: channels last */
 ig_status ig_lower_cpu_conv_channels(ig_lower *lower); /* conv_channels.c */
 
+ig_status ig_lower_cpu_group_norm(ig_lower *lower); /* group_norm.c: channels last */
+
 /* The schedule of each family; NULL where the targets have none. */
 extern const ig_lower_fn ig_lower_cpu[IG_FAMILY_COUNT];
 

@@ -332,6 +332,89 @@ module @m {
     ret %3
   }
 }
+# ---- norm_of_turn ----
+# norm_of_turn: each channel is normalised with channels last.
+# run: channels_last
+# values: x plain
+# values: w plain
+# target: cpu:v3
+module @m {
+  graph @main(%x: f32[B, 7, 6, 3], %w: f32[1, 3, 16]) -> (f32[B, 8, 42]) {
+    %0 = conv_panels %x, %w {kernel = [1, 1], columns = 8} : f32[B, 7, 6, 8]
+    %1 = transpose %0 {perm = [0, 3, 1, 2]} : f32[B, 8, 7, 6]
+    %2 = reshape %1 {to = [B, 8, 42]} : f32[B, 8, 42]
+    %3 = layer_norm %2 {axis = 2, epsilon = 1e-05} : f32[B, 8, 42]
+    ret %3
+  }
+}
+# expect:
+module @m {
+  graph @main(%x: f32[B, 7, 6, 3], %w: f32[1, 3, 16]) -> (f32[B, 8, 42]) {
+    %0 = conv_panels %x, %w {kernel = [1, 1], columns = 8} : f32[B, 7, 6, 8]
+    %1 = reshape %0 {to = [B, 42, 8]} : f32[B, 42, 8]
+    %2 = group_norm_last %1 {groups = 8, epsilon = 1e-05} : f32[B, 42, 8]
+    %3 = transpose %2 {perm = [0, 2, 1]} : f32[B, 8, 42]
+    ret %3
+  }
+}
+# ---- group_norm_of_turn ----
+# group_norm_of_turn: so are groups of channels, and what has a number for each group follows.
+# run: channels_last
+# values: x plain
+# values: w plain
+# values: s plain
+# values: b plain
+# target: cpu:v3
+module @m {
+  graph @main(%x: f32[B, 7, 6, 3], %w: f32[1, 3, 16], %s: f32[2, 1], %b: f32[1, 1]) -> (f32[B, 8, 7, 6]) {
+    %0 = conv_panels %x, %w {kernel = [1, 1], columns = 8} : f32[B, 7, 6, 8]
+    %1 = transpose %0 {perm = [0, 3, 1, 2]} : f32[B, 8, 7, 6]
+    %2 = reshape %1 {to = [B, 2, 168]} : f32[B, 2, 168]
+    %3 = layer_norm %2 {axis = 2, epsilon = 1e-05} : f32[B, 2, 168]
+    %4 = mul %3, %s : f32[B, 2, 168]
+    %5 = add %4, %b : f32[B, 2, 168]
+    %6 = reshape %5 {to = [B, 8, 7, 6]} : f32[B, 8, 7, 6]
+    ret %6
+  }
+}
+# expect:
+module @m {
+  graph @main(%x: f32[B, 7, 6, 3], %w: f32[1, 3, 16], %s: f32[2, 1], %b: f32[1, 1]) -> (f32[B, 8, 7, 6]) {
+    %0 = conv_panels %x, %w {kernel = [1, 1], columns = 8} : f32[B, 7, 6, 8]
+    %1 = group_norm_last %0 {groups = 2, epsilon = 1e-05} : f32[B, 7, 6, 8]
+    %2 = expand %s {to = [2, 4]} : f32[2, 4]
+    %3 = reshape %2 {to = [8]} : f32[8]
+    %4 = mul %1, %3 : f32[B, 7, 6, 8]
+    %5 = expand %b {to = [2, 4]} : f32[2, 4]
+    %6 = reshape %5 {to = [8]} : f32[8]
+    %7 = add %4, %6 : f32[B, 7, 6, 8]
+    %8 = transpose %7 {perm = [0, 3, 1, 2]} : f32[B, 8, 7, 6]
+    ret %8
+  }
+}
+# ---- split_of_turn ----
+# split_of_turn: one axis of space becomes two.
+# run: channels_last
+# target: cpu:v3
+module @m {
+  graph @main(%x: f32[B, 7, 6, 3], %w: f32[1, 3, 16]) -> (f32[B, 8, 2, 21]) {
+    %0 = conv_panels %x, %w {kernel = [1, 1], columns = 8} : f32[B, 7, 6, 8]
+    %1 = transpose %0 {perm = [0, 3, 1, 2]} : f32[B, 8, 7, 6]
+    %2 = reshape %1 {to = [B, 8, 42]} : f32[B, 8, 42]
+    %3 = reshape %2 {to = [B, 8, 2, 21]} : f32[B, 8, 2, 21]
+    ret %3
+  }
+}
+# expect:
+module @m {
+  graph @main(%x: f32[B, 7, 6, 3], %w: f32[1, 3, 16]) -> (f32[B, 8, 2, 21]) {
+    %0 = conv_panels %x, %w {kernel = [1, 1], columns = 8} : f32[B, 7, 6, 8]
+    %1 = reshape %0 {to = [B, 42, 8]} : f32[B, 42, 8]
+    %2 = reshape %1 {to = [B, 2, 21, 8]} : f32[B, 2, 21, 8]
+    %3 = transpose %2 {perm = [0, 3, 1, 2]} : f32[B, 8, 2, 21]
+    ret %3
+  }
+}
 # ---- reshape_of_turn ----
 # reshape_of_turn: space becomes one axis.
 # run: channels_last

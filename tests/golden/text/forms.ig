@@ -655,7 +655,7 @@ module @kernel {
 # Normalisation over channels, attention, recurrent layers, resampling, further functions.
 # run: infer
 module @network {
-  graph @main(%x: f32[N, 6, H, 32], %c: f32[6], %q: f32[B, 4, L, 16], %k: f32[B, 4, S, 16], %m: bool[L, S], %s: f32[T, B, 5], %h: f32[B, 8], %w: f32[32, 5], %r: f32[32, 8], %b: f32[32], %n: i64[B], %g: f32[N, 3, 4, 2]) -> (f32[N, 6, H, 32], f32[B, 4, L, 16], f32[T, B, 8], f32[B, 8], f32[B, 8], f32[N, 6, 2*H, 64], f32[N, 6, 3, 4], f32[N, 6, 3, 4]) {
+  graph @main(%x: f32[N, 6, H, 32], %c: f32[6], %q: f32[B, 4, L, 16], %k: f32[B, 4, S, 16], %m: bool[L, S], %s: f32[T, B, 5], %h: f32[B, 8], %w: f32[32, 5], %r: f32[32, 8], %b: f32[32], %n: i64[B], %g: f32[N, 3, 4, 2]) -> (f32[N, 6, H, 32], f32[B, 4, L, 16], f32[T, B, 8], f32[B, 8], f32[B, 8], f32[N, 6, 2*H, 64], f32[N, 6, 3, 4], f32[N, 6, 3, 4], f32[N, 6, H, 32]) {
     %0 = batch_norm %x, %c, %c, %c, %c {epsilon = 1e-05} : f32[N, 6, H, 32]
     %1 = group_norm %0, %c, %c {groups = 3, epsilon = 1e-05} : f32[N, 6, H, 32]
     %2 = layer_norm %1 {axis = 3, epsilon = 1e-05, rms} : f32[N, 6, H, 32]
@@ -679,7 +679,8 @@ module @network {
     %22 = log10 %21 : f32[N, 6, 3, 4]
     %23 = erfc %22 : f32[N, 6, 3, 4]
     %24 = atan2 %23, %8 : f32[N, 6, 3, 4]
-    ret %2, %3, %4, %5, %6, %7, %8, %24
+    %25 = group_norm_last %2 {groups = 8, epsilon = 1e-05} : f32[N, 6, H, 32]
+    ret %2, %3, %4, %5, %6, %7, %8, %24, %25
   }
 }
 # expect:
@@ -696,7 +697,7 @@ module @network {
       %r: f32[32, 8],
       %b: f32[32],
       %n: i64[B],
-      %g: f32[N, 3, 4, 2]) -> (f32[N, 6, H, 32], f32[B, 4, L, 16], f32[T, B, 8], f32[B, 8], f32[B, 8], f32[N, 6, 2*H, 64], f32[N, 6, 3, 4], f32[N, 6, 3, 4]) {
+      %g: f32[N, 3, 4, 2]) -> (f32[N, 6, H, 32], f32[B, 4, L, 16], f32[T, B, 8], f32[B, 8], f32[B, 8], f32[N, 6, 2*H, 64], f32[N, 6, 3, 4], f32[N, 6, 3, 4], f32[N, 6, H, 32]) {
     %0 = batch_norm %x, %c, %c, %c, %c {epsilon = 1e-05} : f32[N, 6, H, 32]
     %1 = group_norm %0, %c, %c {groups = 3, epsilon = 1e-05} : f32[N, 6, H, 32]
     %2 = layer_norm %1 {axis = 3, epsilon = 1e-05, rms} : f32[N, 6, H, 32]
@@ -720,7 +721,8 @@ module @network {
     %22 = log10 %21 : f32[N, 6, 3, 4]
     %23 = erfc %22 : f32[N, 6, 3, 4]
     %24 = atan2 %23, %8 : f32[N, 6, 3, 4]
-    ret %2, %3, %4, %5, %6, %7, %8, %24
+    %25 = group_norm_last %2 {groups = 8, epsilon = 1e-05} : f32[N, 6, H, 32]
+    ret %2, %3, %4, %5, %6, %7, %8, %24, %25
   }
 }
 # ---- plan ----

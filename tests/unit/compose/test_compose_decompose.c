@@ -35,6 +35,9 @@ static const composite composites[] = {
       "(%x: f16[B, 4, 3]) -> (f16[B, 4, 3]) {\n"
       "%0 = group_norm %x {groups = 1, epsilon = 0.5} : f16[B, 4, 3]\n"
       "ret %0\n}" },
+    { IG_OP_group_norm_last,
+      "(%x: f32[B, 3, 2, 6]) -> (f32[B, 3, 2, 6]) {\n"
+      "%0 = group_norm_last %x {groups = 3, epsilon = 0.5} : f32[B, 3, 2, 6]\nret %0\n}" },
     { IG_OP_attention,
       "(%q: f32[B, 3, 4], %k: f32[B, 5, 4], %v: f32[B, 5, 2]) -> (f32[B, 3, 2]) {\n"
       "%0 = attention %q, %k, %v {scale = 0.5} : f32[B, 3, 2]\nret %0\n}" },

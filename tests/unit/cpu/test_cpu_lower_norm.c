@@ -69,6 +69,67 @@ TEST(layer_norm_over_the_last_axes) {
           EXTENTS(5));
 }
 
+/* Groups of one channel, of some, that no vector divides, and of all; blocks of some
+ * groups; more places than a part of the sums has, one, and none. */
+TEST(norms_of_groups_of_channels_last) {
+    static const int64_t sizes[][2] = { { 32, 32 },  { 24, 8 }, { 7, 7 },    { 10, 2 },
+                                        { 160, 40 }, { 96, 2 }, { 130, 13 }, { 1, 1 } };
+    for (size_t i = 0; i < IG_COUNT_OF(sizes); i++) {
+        char signature[128], body[256];
+        long long channels = (long long)sizes[i][0], groups = (long long)sizes[i][1];
+        snprintf(signature, sizeof signature,
+                 "%%x: f32[B, H, 3, %lld], %%s: f32[%lld]) -> (f32[B, H, 3, %lld])",
+                 channels, channels, channels);
+        snprintf(
+            body, sizeof body,
+            "%%0 = group_norm_last %%x {groups = %lld, epsilon = 1e-5} : f32[B, H, 3, %lld]\n"
+            "%%1 = mul %%0, %%s : f32[B, H, 3, %lld]\nret %%1",
+            groups, channels, channels);
+        check(signature, body, EXTENTS(2, 5));
+        check(signature, body, EXTENTS(1, 131));
+        check(signature, body, EXTENTS(1, 1));
+        check(signature, body, EXTENTS(0, 4));
+        check(signature, body, EXTENTS(3, 0));
+    }
+}
+
+/* Far from 0, nearly constant: a mean that is rounded costs no digit. */
+TEST(norms_of_groups_far_from_zero) {
+    check("%x: f32[B, 300, 20]) -> (f32[B, 300, 20])",
+          "%0 = const {value = 4096.0} : f32[]\n%1 = const {value = 0.01} : f32[]\n"
+          "%2 = mul %x, %1 : f32[B, 300, 20]\n%3 = add %2, %0 : f32[B, 300, 20]\n"
+          "%4 = group_norm_last %3 {groups = 5, epsilon = 1e-5} : f32[B, 300, 20]\n"
+          "ret %4",
+          EXTENTS(2));
+}
+
+TEST(norms_of_groups_of_special_values) {
+    lower_check_special(
+        "module @t {\n  graph @main(%x: f32[B, 9, 12]) -> (f32[B, 9, 12]) {\n"
+        "    %0 = group_norm_last %x {groups = 4, epsilon = 1e-5} : f32[B, 9, 12]\n"
+        "    %1 = sigmoid %0 : f32[B, 9, 12]\n    ret %1\n  }\n}\n",
+        EXTENTS(3), 1e-5, NULL);
+}
+
+/* Vectors side by side, and what they leave: known and open. */
+TEST(reductions_across_rows) {
+    static const char *const kinds[] = { "sum", "mean", "max", "l2", "logsumexp" };
+    static const char *const widths[] = { "6", "16", "40", "131", "C" };
+    for (size_t i = 0; i < IG_COUNT_OF(kinds) * IG_COUNT_OF(widths); i++) {
+        char signature[128], body[200];
+        const char *c = widths[i % IG_COUNT_OF(widths)];
+        snprintf(signature, sizeof signature, "%%x: f32[B, 5, %s, 3]) -> (f32[B, %s])",
+                 c, c);
+        snprintf(body, sizeof body,
+                 "%%0 = transpose %%x {perm = [0, 1, 3, 2]} : f32[B, 5, 3, %s]\n"
+                 "%%1 = add %%0, %%0 : f32[B, 5, 3, %s]\n"
+                 "%%2 = reduce %%1 {op = %s, axes = [1, 2]} : f32[B, %s]\nret %%2",
+                 c, c, kinds[i / IG_COUNT_OF(widths)], c);
+        check(signature, body, EXTENTS(3, 77));
+        check(signature, body, EXTENTS(0, 5));
+    }
+}
+
 TEST(reductions_of_integers_and_logsumexp) {
     check("%x: i32[B, 19]) -> (i32[B] \"o\", i32[19] \"p\")",
           "%0 = neg %x : i32[B, 19]\n%1 = reduce %0 {op = max, axes = [1]} : i32[B]\n"
@@ -136,7 +197,9 @@ TEST(powers_and_remainders) {
           "%0 = abs %x : f32[B]\n%1 = pow %0, %y : f32[B]\nret %1", EXTENTS(29));
 }
 
-UNIT_SUITE(cpu_lower_norm, softmax_along_and_across, softmax_beside_axes_of_one,
+UNIT_SUITE(cpu_lower_norm, norms_of_groups_of_channels_last,
+           norms_of_groups_far_from_zero, norms_of_groups_of_special_values,
+           reductions_across_rows, softmax_along_and_across, softmax_beside_axes_of_one,
            softmax_of_other_dtypes_and_strides, layer_norm_over_the_last_axes,
            reductions_of_integers_and_logsumexp, padding_in_every_mode,
            running_sums_and_scatters, products_of_vectors, powers_and_remainders)
