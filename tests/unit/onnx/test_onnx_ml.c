@@ -451,10 +451,11 @@ TEST(keys_of_zip_map_are_of_text) {
 END_TEST
 
 TEST(functions_give_lists_of_dicts_too) {
-    begin(1, "Zip", "a,y")->domain = ig_arena_strdup(&model.arena, "local");
+    Onnx__NodeProto *node = begin(1, "Zip", "a,y");
+    node->domain = ig_arena_strdup(&model.arena, "local");
     Onnx__GraphProto *graph = model.graph;
     model.graph = onnx_graph(&model, "body");
-    Onnx__NodeProto *node = onnx_node(&model, "ZipMap", "in", "out");
+    node = onnx_node(&model, "ZipMap", "in", "out");
     node->domain = model.opset.domain;
     set_strings(node, "classlabels_strings", "no,yes");
     add_plain("Neg", "in", "other");
