@@ -91,27 +91,29 @@ ig_status ig_fold_group_norm(ig_eval *eval, const ig_op *op, const ig_tensor *co
 
 /* The elements of a group, of channels that are neighbours. */
 typedef struct group {
-    int64_t first, positions, channels,
-        pitch; /* pitch: from one position to the next */
+    int64_t first, positions, channels;
+    int64_t pitch; /* from one position to the next */
 } group;
+
+static int64_t element_of(const group *g, int64_t i) {
+    return g->first + i / g->channels * g->pitch + i % g->channels;
+}
 
 static void normalise_group(const ig_tensor *x, const group *g, double epsilon,
                             ig_tensor *out) {
     double sum = 0, squares = 0;
     int64_t count = g->positions * g->channels;
     for (int64_t i = 0; i < count; i++) {
-        int64_t at = g->first + i / g->channels * g->pitch + i % g->channels;
-        sum += ig_tensor_get_f64(x, at);
+        sum += ig_tensor_get_f64(x, element_of(g, i));
     }
     double mean = sum / (double)count;
     for (int64_t i = 0; i < count; i++) {
-        int64_t at = g->first + i / g->channels * g->pitch + i % g->channels;
-        double centred = ig_tensor_get_f64(x, at) - mean;
+        double centred = ig_tensor_get_f64(x, element_of(g, i)) - mean;
         squares += centred * centred;
     }
     double deviation = sqrt(squares / (double)count + epsilon);
     for (int64_t i = 0; i < count; i++) {
-        int64_t at = g->first + i / g->channels * g->pitch + i % g->channels;
+        int64_t at = element_of(g, i);
         ig_tensor_set_f64(out, at, (ig_tensor_get_f64(x, at) - mean) / deviation);
     }
 }
