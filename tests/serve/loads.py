@@ -68,7 +68,7 @@ def bears_overload(server):
     check("goodput at three times the capacity", share > (0.9 if IS_FULL else 0.5),
           (share, high, report))
     check("others are told that they are late, or refused",
-          set(report["statuses"]) <= {"200", "504", "429"}, report["statuses"])
+          set(report["statuses"]) <= {"200", "504", "429"}, report)
 
 
 def heeds_refusals(server):
@@ -81,6 +81,7 @@ def heeds_refusals(server):
     refused = report["statuses"]["429"]
     check("connections rest after a refusal", refused <= 8 and
           report["unsent"] == report["requests"] - refused > 50, report)
+    check("what was never sent has no status", report["statuses"] == {"429": refused}, report)
     waiting.close()
 
 

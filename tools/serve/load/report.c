@@ -54,12 +54,14 @@ static double time_of_others(const load_result *of, size_t good, double share) {
     return time_among(of->samples + good, end - good, share);
 }
 
+/* The requests with this answer.  Those that were never sent have none, and are no
+ * broken connections: they are not among those of 0. */
 static size_t count_status(const load_result *of, int status) {
     size_t count = 0;
     for (size_t i = 0; i < of->count; i++) {
         count += of->samples[i].status == status;
     }
-    return count;
+    return status == 0 ? count - of->unsent : count;
 }
 
 void load_print(const load_plan *plan, const load_result *of) {
@@ -81,8 +83,8 @@ void load_print(const load_plan *plan, const load_result *of) {
         }
     }
     if (of->unsent) {
-        printf("  of these never sent, as no connection was free or the "
-               "server asked for a rest: %zu\n",
+        printf("  never sent, as no connection was free or the server asked for a "
+               "rest: %zu\n",
                of->unsent);
     }
     fputs("milliseconds of good ones:", stdout);
