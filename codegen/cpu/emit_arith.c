@@ -163,7 +163,9 @@ ig_status ig_cpu_emit_modulo(ig_cpu_emitter *e, const ig_op *op) {
 /* ---- min and max ---- */
 
 /* x86's own instruction gives the second operand when either is NaN, so only a NaN in
- * the first needs a second look; a constant is put there, where it costs nothing. */
+ * the first needs a second look; a constant is put there, where it costs nothing.
+ * LLVM joins conditions of selects with a common choice, which would hide the
+ * instruction; those of the second one here have none. */
 LLVMValueRef ig_cpu_extreme(ig_cpu_emitter *e, LLVMRealPredicate wins, LLVMValueRef x,
                             LLVMValueRef y, bool x_is_number) {
     assert(LLVMTypeOf(x) == LLVMTypeOf(y) && "operands of one type");
@@ -173,8 +175,8 @@ LLVMValueRef ig_cpu_extreme(ig_cpu_emitter *e, LLVMRealPredicate wins, LLVMValue
     if (x_is_number) {
         return result;
     }
-    LLVMValueRef is_nan = LLVMBuildFCmp(b, LLVMRealUNO, x, x, L_UNNAMED);
-    return ig_cpu_select(e, is_nan, x, result);
+    LLVMValueRef is_number = LLVMBuildFCmp(b, LLVMRealORD, x, x, L_UNNAMED);
+    return ig_cpu_select(e, is_number, result, x);
 }
 
 LLVMValueRef ig_cpu_combine(ig_cpu_emitter *e, const ig_cpu_row *row, ig_dtype dtype,

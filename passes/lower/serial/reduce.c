@@ -80,13 +80,14 @@ static ig_value *shifted_exp(const reduce *r, ig_builder *b, ig_value *x) {
     return ig_lower_math(b, IG_OP_exp, k_sub(b, x, r->shift));
 }
 
+/* Of max and min the element comes first: the look for a NaN there waits for no sum. */
 static ig_value *combine_values(const reduce *r, ig_builder *b, ig_value *sum,
                                 ig_value *x) {
     switch (r->kind) {
     case IG_REDUCE_max:
-        return k_max(b, sum, x);
+        return k_max(b, x, sum);
     case IG_REDUCE_min:
-        return k_min(b, sum, x);
+        return k_min(b, x, sum);
     case IG_REDUCE_prod:
         return k_mul(b, sum, x);
     case IG_REDUCE_sumsq:
