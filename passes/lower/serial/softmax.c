@@ -5,9 +5,10 @@
  *
  * With empty_zero an m of -inf counts as 0, and the sum of 0 that it gives as 1.
  *
- * Three walks over a line of elements in one kernel.  The second one leaves e at its
- * destination where that dtype holds it exactly, and the third divides it there;
- * narrow floats are computed in f32 and e is computed twice.
+ * Three walks over a line of elements in one kernel.  The first one goes by GROUP
+ * vectors, since nothing but the maximum so far would keep it waiting.  The second one
+ * leaves e at its destination where that dtype holds it exactly, and the third divides
+ * it there; narrow floats are computed in f32 and e is computed twice.
  *
  *   along      the axis is the last one and contiguous: lanes run along it; lanes of
  *              the last one are combined halves with halves; on GPUs a team (team.h)
@@ -26,7 +27,7 @@
 #include <assert.h>
 #include <math.h>
 
-enum { CHUNK = 4096, LINES = 64 };
+enum { CHUNK = 4096, LINES = 64, GROUP = 4 };
 
 typedef struct softmax {
     ig_lower *lower;
@@ -50,6 +51,7 @@ typedef struct line {
 
 typedef ig_value *(*step_fn)(const line *l, ig_builder *b, ig_value *i, ig_value *total,
                              ig_value *count);
+typedef ig_value *(*join_fn)(ig_builder *b, ig_value *x, ig_value *y);
 
 /* ---- one step of each walk ---- */
 
@@ -85,10 +87,16 @@ static ig_value *replace_masked(const line *l, ig_builder *b, ig_value *x,
     return k_where(b, is_there, x, k_const_vector(b, l->s->wide, lanes, value));
 }
 
+/* The larger one, which is never NaN: a NaN of the line is in its sum. */
+static ig_value *larger_number(ig_builder *b, ig_value *x, ig_value *max) {
+    return k_where(b, k_compare(b, IG_OP_gt, x, max), x, max);
+}
+
 static ig_value *step_max(const line *l, ig_builder *b, ig_value *i, ig_value *total,
                           ig_value *count) {
     ig_value *x = load_x(l, b, i, count);
-    return k_max(b, total, replace_masked(l, b, x, count, -(double)INFINITY));
+    x = replace_masked(l, b, x, count, -(double)INFINITY);
+    return larger_number(b, x, total);
 }
 
 static ig_value *shifted_exp(const line *l, ig_builder *b, ig_value *i,
@@ -123,6 +131,13 @@ static ig_value *step_write(const line *l, ig_builder *b, ig_value *i, ig_value 
 
 /* ---- a walk: whole vectors, then one with a count ---- */
 
+typedef struct walk {
+    step_fn step;
+    join_fn join; /* NULL: totals wait for one another */
+    int64_t lanes;
+    ig_value *extent;
+} walk;
+
 /* This thread's part of the line. */
 static ig_value *walk_by_team(const line *l, ig_builder *b, ig_value *total,
                               step_fn step) {
@@ -134,23 +149,47 @@ static ig_value *walk_by_team(const line *l, ig_builder *b, ig_value *total,
     return loop.results[0];
 }
 
-static ig_value *walk_axis(const line *l, ig_builder *b, ig_value *total,
-                           step_fn step) {
+/* The whole groups of vectors before element *end, each vector with a total of its
+ * own, so that none waits for the one before it. */
+static ig_value *walk_groups(const line *l, ig_builder *b, ig_value *total,
+                             const walk *w, ig_value **end) {
+    ig_value *totals[GROUP], *next[GROUP], *by = k_i64(b, (int64_t)w->lanes * GROUP);
+    *end = k_mul(b, k_div(b, w->extent, by), by);
+    for (uint32_t v = 0; v < GROUP; v++) {
+        totals[v] = total;
+    }
+    k_loop loop = k_loop_open(b, k_i64(b, 0), *end, by, totals, GROUP);
+    for (uint32_t v = 0; v < GROUP; v++) {
+        ig_value *i = k_add(&loop.b, loop.index, k_i64(&loop.b, v * w->lanes));
+        next[v] = w->step(l, &loop.b, i, loop.carried[v], l->count);
+    }
+    k_loop_close(&loop, next, GROUP);
+    for (uint32_t half = GROUP / 2; half > 0; half /= 2) {
+        for (uint32_t v = 0; v < half; v++) {
+            loop.results[v] = w->join(b, loop.results[v], loop.results[v + half]);
+        }
+    }
+    return loop.results[0];
+}
+
+static ig_value *walk_axis(const line *l, ig_builder *b, ig_value *total, step_fn step,
+                           join_fn join) {
     const softmax *s = l->s;
     if (s->team.size) {
         return walk_by_team(l, b, total, step);
     }
-    int64_t lanes = s->is_along ? s->lanes : 1;
-    ig_value *extent = ig_lower_dim(s->lower, s->x->type->dims[s->axis]);
-    ig_value *by = k_i64(b, lanes);
-    ig_value *whole = k_mul(b, k_div(b, extent, by), by);
-    k_loop loop = k_loop_open(b, k_i64(b, 0), whole, by, &total, 1);
+    walk w = { step, join, s->is_along ? s->lanes : 1,
+               ig_lower_dim(s->lower, s->x->type->dims[s->axis]) };
+    ig_value *by = k_i64(b, w.lanes), *from = k_i64(b, 0);
+    total = join ? walk_groups(l, b, total, &w, &from) : total;
+    ig_value *whole = k_mul(b, k_div(b, w.extent, by), by);
+    k_loop loop = k_loop_open(b, from, whole, by, &total, 1);
     ig_value *next = step(l, &loop.b, loop.index, loop.carried[0], l->count);
     k_loop_close(&loop, &next, 1);
     total = loop.results[0];
-    if (lanes > 1) {
-        k_loop tail = k_loop_open(b, whole, extent, by, &total, 1);
-        ig_value *left = k_sub(&tail.b, extent, tail.index);
+    if (w.lanes > 1) {
+        k_loop tail = k_loop_open(b, whole, w.extent, by, &total, 1);
+        ig_value *left = k_sub(&tail.b, w.extent, tail.index);
         next = step(l, &tail.b, tail.index, tail.carried[0], left);
         k_loop_close(&tail, &next, 1);
         total = tail.results[0];
@@ -158,13 +197,27 @@ static ig_value *walk_axis(const line *l, ig_builder *b, ig_value *total,
     return total;
 }
 
+/* The total of all lanes in each of them: halves against halves. */
+static ig_value *join_lanes(ig_builder *b, ig_value *x, join_fn join) {
+    int64_t swapped[64];
+    uint32_t lanes = x->type->lanes;
+    assert(lanes <= IG_COUNT_OF(swapped) && "as many as bytes in a vector");
+    for (uint32_t half = lanes / 2; half > 0; half /= 2) {
+        for (uint32_t i = 0; i < lanes; i++) {
+            swapped[i] = i ^ half;
+        }
+        x = join(b, x, k_shuffle(b, x, x, swapped, lanes));
+    }
+    return x;
+}
+
 /* The result of a walk in every lane. */
 static ig_value *spread_lanes(const softmax *s, ig_builder *b, ig_reduce how,
-                              ig_value *x) {
+                              ig_value *x, join_fn join) {
     if (s->team.size) {
         return ig_team_combine(&s->team, b, how, x);
     }
-    return s->is_along ? k_splat(b, k_hreduce(b, how, x), s->lanes) : x;
+    return s->is_along ? join_lanes(b, x, join) : x;
 }
 
 /* x where it is not `what`, there `instead`. */
@@ -178,14 +231,16 @@ static void emit_line(line *l, ig_builder *b) {
     ig_value *start = k_const_vector(b, s->wide, s->lanes, -(double)INFINITY);
     ig_value *zero = k_const_vector(b, s->wide, s->lanes, 0.0);
     ig_value *one = k_const_vector(b, s->wide, s->lanes, 1.0);
-    l->max = spread_lanes(s, b, IG_REDUCE_max, walk_axis(l, b, start, step_max));
+    l->max = walk_axis(l, b, start, step_max, larger_number);
+    l->max = spread_lanes(s, b, IG_REDUCE_max, l->max, larger_number);
     l->max = s->is_empty_zero ? replace_number(b, l->max, start, zero) : l->max;
-    l->sum = spread_lanes(s, b, IG_REDUCE_sum, walk_axis(l, b, zero, step_sum));
+    l->sum = walk_axis(l, b, zero, step_sum, NULL);
+    l->sum = spread_lanes(s, b, IG_REDUCE_sum, l->sum, k_add);
     l->sum = s->is_empty_zero ? replace_number(b, l->sum, zero, one) : l->sum;
     if (s->is_log) {
         l->log_sum = ig_lower_math(b, IG_OP_log, l->sum);
     }
-    walk_axis(l, b, zero, step_write);
+    walk_axis(l, b, zero, step_write, NULL);
 }
 
 /* ---- the grid ---- */

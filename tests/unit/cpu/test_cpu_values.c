@@ -133,6 +133,38 @@ TEST(softmax_of_special_rows) {
     }
 }
 
+/* Small numbers, but one special value somewhere in each row. */
+static void fill_one_special(lower_case *c) {
+    ig_tensor *x = &c->inputs[0];
+    int64_t width = x->dims[x->rank - 1];
+    for (int64_t i = 0; i < x->count; i++) {
+        int64_t row = i / width, kind = row % (int64_t)IG_COUNT_OF(lower_specials);
+        bool is_odd = i % width == row * 29 % width;
+        ig_tensor_set_f64(x, i, is_odd ? lower_specials[kind] : (double)(i % 7) - 5);
+    }
+}
+
+/* Of lines of whole groups of vectors, and of what is left of them. */
+TEST(one_special_value_in_a_long_row) {
+    static const int64_t widths[] = { 16, 64, 150, 259 };
+    for (size_t i = 0; i < IG_COUNT_OF(widths); i++) {
+        const int64_t *extents = EXTENTS(ROWS, widths[i]);
+        check_with("%x: f32[B, C]) -> (f32[B, C] \"o\", f32[B, C] \"p\")",
+                   "%0 = softmax %x {axis = 1} : f32[B, C]\n"
+                   "%1 = softmax %x {axis = 1, log, empty_zero} : f32[B, C]\n"
+                   "ret %0, %1",
+                   extents, 1e-5, fill_one_special);
+        check_with("%x: f32[B, C]) -> (f32[B, C] \"o\", f32[B, C] \"p\")",
+                   "%0 = softmax %x {axis = 0} : f32[B, C]\n"
+                   "%1 = softmax %x {axis = 0, log} : f32[B, C]\nret %0, %1",
+                   extents, 1e-5, fill_one_special);
+        check_with("%x: f32[B, C]) -> (f32[B] \"o\", f32[B] \"p\")",
+                   "%0 = reduce %x {op = max, axes = [1]} : f32[B]\n"
+                   "%1 = reduce %x {op = min, axes = [1]} : f32[B]\nret %0, %1",
+                   extents, 0, fill_one_special);
+    }
+}
+
 TEST(reductions_of_special_rows) {
     static const char *const kinds[] = { "max", "min", "sum", "mean", "logsumexp" };
     static const int64_t widths[] = { 0, 1, 8, 37 };
@@ -273,8 +305,8 @@ TEST(halves_are_compared_as_vectors) {
 }
 
 UNIT_SUITE(cpu_values, integer_powers, floats_by_pairs, floats_one_by_one,
-           integers_by_pairs, softmax_of_special_rows, reductions_of_special_rows,
-           extremes_of_integers, layer_norm_of_special_rows,
+           integers_by_pairs, softmax_of_special_rows, one_special_value_in_a_long_row,
+           reductions_of_special_rows, extremes_of_integers, layer_norm_of_special_rows,
            running_sums_of_special_values, pools_of_special_rows,
            positions_of_special_extremes, products_with_few_special_values,
            gathers_by_ids_of_both_signs, zero_points_of_columns_and_rows,
