@@ -153,6 +153,26 @@ bool ig_plan_build_is_late(ig_plan_build *p, ig_dim dim) {
     return l.is_late;
 }
 
+/* A call's extents are checked before anything runs. */
+static ig_status check_inputs(plan *p) {
+    for (uint32_t i = 0; i < p->graph->body.arg_count; i++) {
+        const ig_value *input = p->graph->body.args[i];
+        for (uint32_t d = 0; d < input->type->rank; d++) {
+            if (!ig_plan_build_is_late(p, input->type->dims[d])) {
+                continue;
+            }
+            ig_writer text;
+            ig_writer_init(&text, p->arena);
+            ig_dim_print(p->module, input->type->dims[d], &text);
+            return ig_error(&p->module->context->diag, IG_UNSUPPORTED, NULL,
+                            "dim %u of input '%s' is %s, which no extents of inputs "
+                            "tell",
+                            d, input->name ? input->name : "?", text.data);
+        }
+    }
+    return IG_OK;
+}
+
 /* Does an extent wait for the run, also of a value that is empty all the same? */
 static bool has_late_extent(plan *p, const ig_type *type) {
     bool is_late = false;
@@ -496,6 +516,7 @@ ig_status ig_plan_write(ig_artifact_writer *w, const ig_plan_input *input) {
         IG_PUSH(w->arena, &w->levels, ig_plan_build_text(&p, input->levels[l].name));
     }
     add_input_symbols(&p);
+    IG_TRY(check_inputs(&p));
     add_inputs(&p);
     add_outputs(&p);
     IG_TRY(add_declarations(&p, &p.graph->body, 2));

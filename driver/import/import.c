@@ -357,6 +357,10 @@ static ig_status read_model(import_call *call) {
         IG_TRY(ig_import_checkpoint(call->module, call->options.checkpoint));
     }
     ig_pass_options passes = { .open_weights = call->options.open_weights };
+    const ig_graph *entry = ig_entry_of(call->module); /* text may have kernels alone */
+    if (entry && entry->stage == IG_STAGE_TENSOR) {
+        IG_TRY(ig_passes_run(call->module, &passes, "solve_extents"));
+    }
     return passes.open_weights ? ig_passes_run(call->module, &passes, "open_weights")
                                : IG_OK;
 }

@@ -19,18 +19,19 @@ module @m {
 }
 # expect:
 module @m {
+  symbol ids_0 {multiple = 3, origin = "dim 0 of input 'ids'"}
   weight @t : f32[8, 4] = splat(1)
-  graph @main(%ids: i64[3*B], %more: i64[N], %off: i64[C], %w: f32[3*B]) -> (f32[B, 4], f32[C - 1, 4], f32[B, 4]) {
+  graph @main(%ids: i64[ids_0], %more: i64[N], %off: i64[C], %w: f32[ids_0]) -> (f32[exact(ids_0 / 3), 4], f32[C - 1, 4], f32[exact(ids_0 / 3), 4]) {
     %0 = const {value = 0} : i64[]
-    %1 = dims {values = [3*B], scalar} : i64[]
+    %1 = dims {values = [ids_0], scalar} : i64[]
     %2 = const {value = 3} : i64[]
-    %3 = range %0, %1, %2 : i64[B]
-    %4 = reshape %ids {to = [B, 3]} : i64[B, 3]
-    %5 = reshape %w {to = [B, 3]} : f32[B, 3]
-    %6 = bag @t, %4, %5 {operands = [4], pool = [sum], negative = error} : f32[B, 4]
+    %3 = range %0, %1, %2 : i64[exact(ids_0 / 3)]
+    %4 = reshape %ids {to = [exact(ids_0 / 3), 3]} : i64[exact(ids_0 / 3), 3]
+    %5 = reshape %w {to = [exact(ids_0 / 3), 3]} : f32[exact(ids_0 / 3), 3]
+    %6 = bag @t, %4, %5 {operands = [4], pool = [sum], negative = error} : f32[exact(ids_0 / 3), 4]
     guard le(1, C) "the offsets must hold the last bag's end"
     %7 = bag @t, %more, %off {operands = [1], pool = [mean], last = [offset], offsets = slice} : f32[C - 1, 4]
-    %8 = bag @t, %more, %3 {operands = [1], pool = [sum]} : f32[B, 4]
+    %8 = bag @t, %more, %3 {operands = [1], pool = [sum]} : f32[exact(ids_0 / 3), 4]
     ret %6, %7, %8
   }
 }
@@ -475,13 +476,14 @@ module @m {
 }
 # expect:
 module @m {
+  symbol lengths_0 {multiple = 2, origin = "dim 0 of input 'lengths'"}
   table @a : i8<rowwise f16>[4, 2] = inline(0x003c00000102003c00000102003c00000102003c00000102)
   table @b : i8<rowwise f16>[2, 2] = inline(0x003c00000102003c00000102)
-  graph @main(%ids: i64[N], %lengths: i64[2*B]) -> (f32[B, 2], f32[B, 2]) {
-    %0 = cumsum %lengths {axis = 0, complete, rising} : i64[2*B + 1]
-    %1 = slice %0 {starts = [0], sizes = [B + 1], steps = [1]} : i64[B + 1]
-    %2 = slice %0 {starts = [B], sizes = [B]} : i64[B]
-    %3, %4 = bag @a, %ids, %1, @b, %ids, %2 {operands = [1, 1], pool = [sum, sum], last = [offset, ids], negative = skip, range = first, offsets = clamp} : f32[B, 2], f32[B, 2]
+  graph @main(%ids: i64[N], %lengths: i64[lengths_0]) -> (f32[exact(lengths_0 / 2), 2], f32[exact(lengths_0 / 2), 2]) {
+    %0 = cumsum %lengths {axis = 0, complete, rising} : i64[lengths_0 + 1]
+    %1 = slice %0 {starts = [0], sizes = [exact(lengths_0 / 2) + 1], steps = [1]} : i64[exact(lengths_0 / 2) + 1]
+    %2 = slice %0 {starts = [exact(lengths_0 / 2)], sizes = [exact(lengths_0 / 2)]} : i64[exact(lengths_0 / 2)]
+    %3, %4 = bag @a, %ids, %1, @b, %ids, %2 {operands = [1, 1], pool = [sum, sum], last = [offset, ids], negative = skip, range = first, offsets = clamp} : f32[exact(lengths_0 / 2), 2], f32[exact(lengths_0 / 2), 2]
     ret %3, %4
   }
 }

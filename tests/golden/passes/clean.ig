@@ -645,6 +645,77 @@ module @m {
     ret %6, %8, %9
   }
 }
+# ---- solve_extents ----
+# solve_extents: extents of inputs that are sums become symbols, with what the sums say of them.
+# run: solve_extents
+module @m {
+  symbol B {max = 100}
+  symbol L {min = 1}
+  graph @main(%x: f32[2*B, 4], %y: f32[3*A + B, 2], %z: f32[8*L + 4], %v: f32[2*B]) -> (f32[B, 4], f32[B, 8], f32[2*L + 1, 4], f32[6*A + 2*B]) {
+    %0 = reshape %x {to = [B, 2, 4]} : f32[B, 2, 4]
+    %1 = reduce %0 {axes = [1]} : f32[B, 4]
+    %2 = reshape %x {to = [B, 8]} : f32[B, 8]
+    %3 = reshape %z {to = [2*L + 1, 4]} : f32[2*L + 1, 4]
+    %4 = reshape %y {to = [6*A + 2*B]} : f32[6*A + 2*B]
+    ret %1, %2, %3, %4
+  }
+}
+# expect:
+module @m {
+  symbol x_0 {max = 200, multiple = 2, origin = "dim 0 of input 'x'"}
+  symbol y_0 {origin = "dim 0 of input 'y'"}
+  symbol z_0 {min = 12, multiple = 4, origin = "dim 0 of input 'z'"}
+  graph @main(%x: f32[x_0, 4], %y: f32[y_0, 2], %z: f32[z_0], %v: f32[x_0]) -> (f32[exact(x_0 / 2), 4], f32[exact(x_0 / 2), 8], f32[2*exact((z_0 - 4) / 8) + 1, 4], f32[2*y_0]) {
+    guard eq(8*floor((z_0 + 4) / 8) - 4, z_0) "dim 0 of input 'z' must be 8*L + 4"
+    guard le(exact(x_0 / 2), y_0) "dim 0 of input 'y' must be 3*A + exact(x_0 / 2)"
+    guard eq(3*floor((y_0 - exact(x_0 / 2)) / 3) + exact(x_0 / 2), y_0) "dim 0 of input 'y' must be 3*A + exact(x_0 / 2)"
+    %0 = reshape %x {to = [exact(x_0 / 2), 2, 4]} : f32[exact(x_0 / 2), 2, 4]
+    %1 = reduce %0 {axes = [1]} : f32[exact(x_0 / 2), 4]
+    %2 = reshape %x {to = [exact(x_0 / 2), 8]} : f32[exact(x_0 / 2), 8]
+    %3 = reshape %z {to = [2*exact((z_0 - 4) / 8) + 1, 4]} : f32[2*exact((z_0 - 4) / 8) + 1, 4]
+    %4 = reshape %y {to = [2*y_0]} : f32[2*y_0]
+    ret %1, %2, %3, %4
+  }
+}
+# ---- solve_extents_guards ----
+# solve_extents: ranges of what is added to an extent that is not a number are held to by guards.
+# run: solve_extents
+module @m {
+  symbol C {min = 2, max = 7}
+  graph @main(%x: f32[A + 3*C], %y: f32[A]) -> (f32[A, 1], f32[3*C]) {
+    %0 = reshape %y {to = [A, 1]} : f32[A, 1]
+    %1 = slice %x {starts = [A], sizes = [3*C]} : f32[3*C]
+    ret %0, %1
+  }
+}
+# expect:
+module @m {
+  symbol x_0 {min = 6, origin = "dim 0 of input 'x'"}
+  graph @main(%x: f32[x_0], %y: f32[A]) -> (f32[A, 1], f32[-A + x_0]) {
+    guard le(x_0, A + 21) "dim 0 of input 'x' must be A + 3*C"
+    guard le(A + 6, x_0) "dim 0 of input 'x' must be A + 3*C"
+    guard eq(A - 3*ceil((A - x_0) / 3), x_0) "dim 0 of input 'x' must be A + 3*C"
+    %0 = reshape %y {to = [A, 1]} : f32[A, 1]
+    %1 = slice %x {starts = [A], sizes = [-A + x_0]} : f32[-A + x_0]
+    ret %0, %1
+  }
+}
+# ---- solve_extents_kept ----
+# solve_extents: an input that has the extent itself decides; nothing changes.
+# run: solve_extents
+module @m {
+  graph @main(%x: f32[2*B, 4], %n: i64[B], %y: f32[floor(B / 3)]) -> (f32[B, 8]) {
+    %0 = reshape %x {to = [B, 8]} : f32[B, 8]
+    ret %0
+  }
+}
+# expect:
+module @m {
+  graph @main(%x: f32[2*B, 4], %n: i64[B], %y: f32[floor(B / 3)]) -> (f32[B, 8]) {
+    %0 = reshape %x {to = [B, 8]} : f32[B, 8]
+    ret %0
+  }
+}
 # ---- unify ----
 # unify: what entry guards equate becomes one symbol; what is no input's dim keeps its guard.
 # run: unify

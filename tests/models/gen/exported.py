@@ -374,6 +374,19 @@ class Complexes(nn.Module):
         z = torch.view_as_complex(x)
         return torch.view_as_real((z * (1 - 2j) + 3j) / (2 + 0.5j)), torch.view_as_real(1j * z)
 
+D = Dim("D", max=100)
+
+
+@case((f32(6, 4), f32(7, 2), f32(10, 3)), (f32(2, 4), f32(3, 2), f32(6, 3)),
+      (f32(22, 4), f32(23, 2), f32(26, 3)),
+      dynamic=({0: 2 * D}, {0: 2 * D + 1}, {0: 2 * D + 4}))
+class Derived(nn.Module):
+    """Extents of which none is the Dim that they are made of."""
+
+    def forward(self, x, y, z):
+        pairs = x.reshape(-1, 2, 4).sum(1)
+        return pairs, y[1:] - x[:, :2], z[4:].reshape(pairs.size(0), 6) * pairs.size(0)
+
 
 def f64(*shape, seed=0):
     return f32(*shape, seed=seed).double()
