@@ -10,9 +10,17 @@
 
 enum { GEMM_CURSORS = 3, GEMM_BLOCK_ROWS = 16, GEMM_BLOCK_PANELS = 4 };
 
+/* Zeros around x that are not in memory; a run is all channels of one tap.  Per spatial
+ * axis, in positions: x's extent, the zeros before it, and from one window or tap to
+ * the next. */
+typedef struct gemm_padding {
+    ig_value **extents, **before, **strides, **dilations;
+    ig_value *lead;  /* elements from the first zero of an image to x's first */
+    ig_value *zeros; /* a run of them */
+} gemm_padding;
+
 /* A is windows of x, channels last: row r of it is a window, whose K elements are
  * `runs` runs of `run` neighbours each.  Extents and steps are params. */
-typedef struct gemm_padding gemm_padding;
 typedef struct gemm_window {
     uint32_t space; /* axes of the result but the channels: image, places */
     ig_value **extents, **steps; /* of the result's axes; in x from one to the next */
@@ -22,15 +30,6 @@ typedef struct gemm_window {
     ig_value **kernel, **apart; /* extents of these; in x from one to the next */
     const gemm_padding *padding; /* NULL: x has all that windows see */
 } gemm_window;
-
-/* Zeros around x that are not in memory; a run is all channels of one tap.  Per spatial
- * axis, in positions: x's extent, the zeros before it, and from one window or tap to
- * the next. */
-struct gemm_padding {
-    ig_value **extents, **before, **strides, **dilations;
-    ig_value *lead;  /* elements from the first zero of an image to x's first */
-    ig_value *zeros; /* a run of them */
-};
 
 /* The windows of a block's rows: elements from where the first window of all begins,
  * and along each axis the position of the first tap, which may be before x. */
