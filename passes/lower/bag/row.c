@@ -11,6 +11,8 @@
  */
 #include "passes/lower/bag/bag.h"
 
+#include "passes/lower/bag/prefetch.h"
+
 #include <assert.h>
 #include <math.h>
 
@@ -289,19 +291,9 @@ void bag_add_row(const bag_class *c, ig_builder *b, const bag_cursor *at, ig_val
 
 void bag_prefetch_row(const bag_class *c, ig_builder *b, const bag_cursor *at,
                       ig_value *row) {
-    assert(c->lower->target->line_bytes > 0 && "a target has cache lines");
     ig_value *pointer = k_reinterpret(b, row_pointer(c, b, at, row), IG_DT_u8);
-    int64_t line = c->lower->target->line_bytes, last = c->layout.bytes - 1;
-    int64_t position = 0;
-    for (; position <= last; position += line) {
-        k_prefetch(b, pointer, k_i64(b, position), 1);
-    }
-    /* Where rows begin anywhere in a line, the end may be in one more. */
     int64_t aligned = c->layout.stride & -c->layout.stride;
-    int64_t furthest = aligned < line ? line - aligned : 0;
-    if (furthest + last - (position - line) >= line) {
-        k_prefetch(b, pointer, k_i64(b, last), 1);
-    }
+    bag_prefetch_bytes(c->lower, b, pointer, NULL, c->layout.bytes, aligned);
 }
 
 /* ---- the finished bag ---- */

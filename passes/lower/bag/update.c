@@ -14,17 +14,20 @@
  *         the place's gradient, times its factor, is added to sums in registers
  *         at the last word of a row: the body makes it anew (update_body.c)
  *
- * Rows and gradients of later words are prefetched.  Weights and states are read and
- * written where the results are to be, which hold them by then (bufferise).  Nothing
- * here can fail: rows and places that no table or gradient has are passed by.
+ * Rows and gradients of later words are prefetched, which begin at any element: the
+ * caller has the tables, and where they begin in a line is known at run time alone.
+ * Weights and states are read and written where the results are to be, which hold them
+ * by then (bufferise).  Nothing here can fail: rows and places that no table or
+ * gradient has are passed by.
  *
  *   grid      words of each table, WORDS a tile
  */
 #include "passes/lower/bag/update.h"
 
+#include "passes/lower/bag/prefetch.h"
 #include "passes/lower/walk.h"
 
-enum { WORDS = 64, AHEAD = 12, WORD_NS = 20 };
+enum { WORDS = 64, AHEAD_LINES = 176, MIN_AHEAD = 4, WORD_NS = 20 };
 
 typedef enum field {
     FIELD_words,  /* of the table */
@@ -164,34 +167,43 @@ static ig_value *add_vector(const update *u, ig_builder *b, ig_value *from,
                   : k_add(b, sum, x);
 }
 
+static int64_t bytes_of(const update *u, uint32_t index) {
+    int64_t size = ig_dtypes[u->body.dtype].bits / 8;
+    return (u->body.is_single[index] ? 1 : u->body.dim) * size;
+}
+
 static void prefetch_matrix(const update *u, ig_builder *b, uint32_t index,
                             ig_value *row) {
-    const update_body *body = &u->body;
-    int64_t line = u->lower->target->line_bytes, size = ig_dtypes[body->dtype].bits / 8;
-    int64_t bytes = (body->is_single[index] ? 1 : body->dim) * size;
+    int64_t size = ig_dtypes[u->body.dtype].bits / 8;
     ig_value *start = k_mul(b, row, k_mul(b, u->strides[index], k_i64(b, size)));
     ig_value *at = k_reinterpret(b, u->matrices[index], IG_DT_u8);
-    for (int64_t position = 0; position < bytes; position += line) {
-        k_prefetch(b, at, k_add(b, start, k_i64(b, position)), 1);
-    }
+    bag_prefetch_bytes(u->lower, b, at, start, bytes_of(u, index), size);
 }
 
 /* Gradients are read in the order of rows, which for them is none. */
 static void prefetch_gradient(const update *u, ig_builder *b, ig_value *word) {
     ig_value *factor;
-    int64_t line = u->lower->target->line_bytes;
     int64_t size = ig_dtypes[u->body.dtype].bits / 8;
     ig_value *start = k_mul(b, find_gradient(u, b, word, &factor), k_i64(b, size));
     ig_value *at = k_reinterpret(b, u->gradients, IG_DT_u8);
-    for (int64_t position = 0; position < u->body.dim * size; position += line) {
-        k_prefetch(b, at, k_add(b, start, k_i64(b, position)), 1);
+    bag_prefetch_bytes(u->lower, b, at, start, u->body.dim * size, size);
+}
+
+/* How many words ahead: so many that their lines keep the memory busy, and so few that
+ * a first cache holds them until they are used. */
+static int64_t count_words_ahead(const update *u) {
+    int64_t size = ig_dtypes[u->body.dtype].bits / 8;
+    int64_t lines = bag_count_lines(u->lower, u->body.dim * size, size);
+    for (uint32_t i = 0; i <= u->body.states; i++) {
+        lines += bag_count_lines(u->lower, bytes_of(u, i), size);
     }
+    return AHEAD_LINES / lines > MIN_AHEAD ? AHEAD_LINES / lines : MIN_AHEAD;
 }
 
 /* Prefetches the row of a later word and its gradient, of the last where there is
  * none. */
 static void look_ahead(const update *u, ig_builder *b, ig_value *word, ig_value *end) {
-    ig_value *next = k_min(b, k_add(b, word, k_i64(b, AHEAD)),
+    ig_value *next = k_min(b, k_add(b, word, k_i64(b, count_words_ahead(u))),
                            k_sub(b, end, k_i64(b, 1)));
     ig_value *row = k_load(b, u->rows, next, 1);
     for (uint32_t i = 0; i <= u->body.states; i++) {

@@ -171,7 +171,50 @@ TEST(tables_without_ids_stay) {
                  (int64_t[]){ 3, 129, 4, 3, 128, 4 }, 3);
 }
 
+/* ---- prefetches ---- */
+
+static int count_prefetches(const ig_block *block) {
+    int count = 0;
+    for (const ig_op *op = block->first; op; op = op->next) {
+        count += op->code == IG_OP_prefetch;
+        for (uint32_t i = 0; i < op->body_count; i++) {
+            count += count_prefetches(op->bodies[i]);
+        }
+    }
+    return count;
+}
+
+/* Of the update's kernel: of a word's row, states and gradient. */
+static int prefetches_of(update_text t) {
+    ig_arena arena;
+    ig_arena_init(&arena, NULL);
+    ig_writer text;
+    ig_writer_init(&text, &arena);
+    put_update(&text, &t);
+    lower_case c;
+    lower_open(&c, "v2", ig_writer_str(&text).data, (int64_t[]){ 9, 5, 5, 5, 7, 7 }, 5);
+    lower_passes(&c);
+    int count = 0;
+    for (size_t i = 0; i < c.module->graphs.count; i++) {
+        const ig_graph *graph = c.module->graphs.items[i];
+        bool is_kernel = graph->stage == IG_STAGE_KERNEL;
+        count += is_kernel ? count_prefetches(&graph->body) : 0;
+    }
+    lower_close(&c);
+    ig_arena_fini(&arena);
+    return count;
+}
+
+/* Rows begin anywhere in a line: 256 bytes are in five, and one number is in one. */
+TEST(every_line_of_a_row_is_prefetched) {
+    CHECK_INT(prefetches_of((update_text){ "f32", 64, true, true, false }), 5 + 1 + 5);
+    CHECK_INT(prefetches_of((update_text){ "f64", 64, false, true, true }), 9 + 9 + 9);
+    CHECK_INT(prefetches_of((update_text){ "f32", 17, false, false, false }),
+              2 + 2 + 2);
+    CHECK_INT(prefetches_of((update_text){ "f32", 1, true, false, false }), 1 + 1 + 1);
+}
+
 UNIT_SUITE(cpu_lower_update, ids_come_in_the_order_of_rows,
            rows_of_several_digits_are_in_order, ids_out_of_range_are_reported,
            rows_of_every_dim_change, gradients_are_those_of_bags_times_factors,
-           tables_without_ids_stay)
+           tables_without_ids_stay, every_line_of_a_row_is_prefetched)
