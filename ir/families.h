@@ -22,6 +22,9 @@ typedef enum ig_family_trait {
 
 #define IG_ALL_OPERANDS UINT32_MAX /* of unit_strides: however many there are */
 
+/* Reductions of one tensor that a kernel does together, at most. */
+enum { IG_REDUCE_TOGETHER = 4 };
+
 typedef struct ig_family_info {
     const char *name;
     uint32_t traits;

@@ -30,6 +30,13 @@
  *
  * Then each region moves to its last op.  Constants of one element go inside.
  *
+ * Reductions of one tensor over the same axes are a region of several results, which
+ * is where the first of them was: the tensor is read once.
+ *
+ *     %1 = reduce %0 {op = min}
+ *     %2 = reduce %0 {op = max}      both are one region
+ *
+ *
  * Keeps: shapes, values; the order of everything else.
  */
 #include "ir/build/expr.h"
@@ -248,11 +255,56 @@ static bool is_wide_sort(const ig_op *op, ig_kernel_family family) {
            ig_dtypes[op->operands[0].value->type->dtype].bits > 32;
 }
 
+/* ---- reductions of one tensor ---- */
+
+/* Floats, whose kinds of reduction are all computed in one dtype; but logsumexp reads
+ * its tensor twice anyway. */
+static bool may_share_reads(const ig_op *op) {
+    return op->code == IG_OP_reduce && op->operand_count == 1 &&
+           ig_dtype_is_float((ig_dtype)op->operands[0].value->type->dtype) &&
+           ig_attr_int(op, IG_reduce_op, 0) != IG_REDUCE_logsumexp;
+}
+
+static bool reduces_alike(const ig_op *a, const ig_op *b) {
+    static const int slots[] = { IG_reduce_axes, IG_reduce_keep,
+                                 IG_reduce_noop_if_empty };
+    bool is_alike = a->operands[0].value == b->operands[0].value &&
+                    a->block == b->block;
+    for (size_t i = 0; is_alike && i < IG_COUNT_OF(slots); i++) {
+        is_alike = ig_attr_equal(&a->attrs[slots[i]], &b->attrs[slots[i]]);
+    }
+    return is_alike;
+}
+
+/* A region of reductions that `op` could be one more of, or NULL. */
+static region *find_reduction(fuser *f, const ig_op *op) {
+    size_t count = f->regions.count;
+    size_t end = count > LOOK_AHEAD ? count - LOOK_AHEAD : 0;
+    for (size_t i = may_share_reads(op) ? count : end; i-- > end;) {
+        region *r = f->regions.items[i];
+        if (r->ops.count < IG_REDUCE_TOGETHER && may_share_reads(r->ops.items[0]) &&
+            reduces_alike(r->ops.items[0], op)) {
+            return r;
+        }
+    }
+    return NULL;
+}
+
+static void add_anchor(fuser *f, ig_op *op, ig_kernel_family family) {
+    region *r = find_reduction(f, op);
+    if (r) {
+        IG_PUSH(f->run->scratch, &r->ops, op);
+        ig_map_set_id(&f->region_of, IG_MAP_PTR(op), r);
+    } else {
+        new_region(f, op, family);
+    }
+}
+
 static void collect_regions(fuser *f, ig_block *block) {
     for (ig_op *op = block->first; op; op = op->next) {
         ig_kernel_family family = ig_op_family(op);
         if (ig_family_has(family, IG_FAMILY_ANCHOR) && !is_wide_sort(op, family)) {
-            new_region(f, op, family);
+            add_anchor(f, op, family);
         } else if ((ig_ops[op->code].traits & IG_MAP) && !ig_is_bits_cast(op)) {
             join_region(f, op);
         }
@@ -317,6 +369,7 @@ typedef struct region_body {
     ig_builder b;
     ig_map inside; /* outer value -> value in the body */
     IG_VEC(ig_value *) operands;
+    IG_VEC(ig_value *) results; /* of its ops, that others use */
 } region_body;
 
 static bool is_one_element(const ig_type *type) {
@@ -339,13 +392,13 @@ static bool is_own(fuser *f, const region *r, const ig_value *value) {
     return value->def && region_now(f, value->def) == r;
 }
 
-/* One operand of the region for each outer value; an anchor's operands keep their
- * places, twice the same value too, because schedules index them. */
+/* One operand of the region for each outer value; those of its anchor, the first op,
+ * keep their places, twice the same value too, because schedules index them. */
 static void collect_operands(fuser *f, const region *r, region_body *out) {
     ig_arena *arena = f->run->scratch;
     for (size_t i = 0; i < r->ops.count; i++) {
         ig_op *op = r->ops.items[i];
-        bool keeps_positions = !(ig_ops[op->code].traits & IG_MAP);
+        bool keeps_positions = i == 0 && !(ig_ops[op->code].traits & IG_MAP);
         for (uint32_t o = 0; o < op->operand_count; o++) {
             ig_value *value = op->operands[o].value;
             bool is_known = ig_map_get_id(&out->inside, IG_MAP_PTR(value)) != NULL;
@@ -359,20 +412,35 @@ static void collect_operands(fuser *f, const region *r, region_body *out) {
     }
 }
 
-static void make_fused(const region *r, region_body *out) {
+/* The ops from this one on give the region's results: the last one, or all of several
+ * reductions.  The region is where this one was. */
+static size_t first_root(const region *r) {
     assert(r->ops.count > 0 && "a region has ops");
+    return may_share_reads(r->ops.items[0]) ? 0 : r->ops.count - 1;
+}
+
+static void collect_results(fuser *f, const region *r, region_body *out) {
+    for (size_t i = first_root(r); i < r->ops.count; i++) {
+        ig_op *op = r->ops.items[i];
+        for (uint32_t k = 0; k < op->result_count; k++) {
+            IG_PUSH(f->run->scratch, &out->results, &op->results[k]);
+        }
+    }
+}
+
+static void make_fused(const region *r, region_body *out) {
     assert(r->family < IG_FAMILY_COUNT && "a region has a family");
-    ig_op *root = IG_LAST(&r->ops);
+    ig_op *root = r->ops.items[first_root(r)];
     ig_module *module = ig_op_module(root);
-    const ig_type **types = IG_NEW_ARRAY(&module->arena, const ig_type *,
-                                         root->result_count);
-    for (uint32_t i = 0; i < root->result_count; i++) {
-        types[i] = root->results[i].type;
+    size_t count = out->results.count;
+    const ig_type **types = IG_NEW_ARRAY(&module->arena, const ig_type *, count);
+    for (size_t i = 0; i < count; i++) {
+        types[i] = out->results.items[i]->type;
     }
     ig_op_spec spec = { .operands = out->operands.items,
                         .operand_count = (uint32_t)out->operands.count,
                         .result_types = types,
-                        .result_count = root->result_count,
+                        .result_count = (uint32_t)count,
                         .body_count = 1 };
     ig_builder b = ig_builder_before(root);
     ig_expr e = ig_expr_of(&b);
@@ -422,19 +490,21 @@ static void build_region(fuser *f, const region *r) {
     region_body body = { 0 };
     ig_map_init(&body.inside, f->run->scratch);
     collect_operands(f, r, &body);
+    collect_results(f, r, &body);
     make_fused(r, &body);
     for (size_t i = 0; i < r->ops.count; i++) {
         clone_op(r->ops.items[i], &body);
     }
-    ig_op *root = IG_LAST(&r->ops);
-    ig_value **yields = IG_NEW_ARRAY(f->run->scratch, ig_value *, root->result_count);
-    for (uint32_t i = 0; i < root->result_count; i++) {
-        yields[i] = ig_map_get_id(&body.inside, IG_MAP_PTR(&root->results[i]));
+    size_t count = body.results.count;
+    ig_value **yields = IG_NEW_ARRAY(f->run->scratch, ig_value *, count);
+    for (size_t i = 0; i < count; i++) {
+        ig_value *result = body.results.items[i];
+        yields[i] = ig_map_get_id(&body.inside, IG_MAP_PTR(result));
         assert(yields[i] && "the root is in the body");
-        body.fused->results[i].name = root->results[i].name;
-        ig_value_replace(&root->results[i], &body.fused->results[i]);
+        body.fused->results[i].name = result->name;
+        ig_value_replace(result, &body.fused->results[i]);
     }
-    ig_make_yield(&body.b, yields, root->result_count);
+    ig_make_yield(&body.b, yields, (uint32_t)count);
     for (size_t i = r->ops.count; i-- > 0;) {
         ig_op_erase(r->ops.items[i]);
     }

@@ -14,6 +14,9 @@
  * Either way the order of one element's additions depends on the shape alone.  sum and
  * mean of f16/bf16 accumulate in f32.
  *
+ * Several reductions of one tensor (min and max) have a total each beside one another
+ * and share its loads.
+ *
  *   grid       elements of the result (across: vectors of them), 64 a tile
  */
 #include "passes/lower/serial/serial.h"
@@ -27,11 +30,19 @@
 
 enum { BLOCK = 64, SUMS = 4, VECTORS = 4 };
 
+enum { PARTS = IG_REDUCE_TOGETHER };
+
+/* What a result is. */
+typedef struct part {
+    const ig_op *op;
+    ig_reduce kind;
+} part;
+
 typedef struct reduce {
     ig_lower *lower;
-    const ig_op *op;
-    const ig_lower_operand *x, *out;
-    ig_reduce kind;
+    const ig_lower_operand *x, *out; /* out: the first result; the others are like it */
+    part parts[PARTS];
+    uint32_t count; /* of parts */
     bool is_reduced[IG_TENSOR_RANK];
     ig_dim
         dims[IG_TENSOR_RANK]; /* x's, where reduced ones that walk as one are merged */
@@ -62,17 +73,21 @@ static bool is_extreme(ig_reduce kind) {
 }
 
 /* An accumulator's start: combining it with x gives x. */
-static ig_value *start_value(const reduce *r, ig_builder *b) {
-    bool is_max = r->kind == IG_REDUCE_max;
-    if (is_extreme(r->kind) && !ig_dtype_is_float(r->wide)) {
+static ig_value *start_value(const reduce *r, ig_builder *b, ig_reduce kind) {
+    bool is_max = kind == IG_REDUCE_max;
+    if (is_extreme(kind) && !ig_dtype_is_float(r->wide)) {
         ig_value *bits = k_i64(b, extreme_of(r->wide, is_max));
         return k_splat(b, k_cast(b, bits, r->wide), r->lanes);
     }
     double infinite = is_max ? -(double)INFINITY : (double)INFINITY;
-    double value = is_extreme(r->kind)         ? infinite
-                   : r->kind == IG_REDUCE_prod ? 1.0
-                                               : 0.0;
+    double value = is_extreme(kind) ? infinite : kind == IG_REDUCE_prod ? 1.0 : 0.0;
     return k_const_vector(b, r->wide, r->lanes, value);
+}
+
+static void start_totals(const reduce *r, ig_builder *b, ig_value **totals) {
+    for (uint32_t p = 0; p < r->count; p++) {
+        totals[p] = start_value(r, b, r->parts[p].kind);
+    }
 }
 
 /* e to the x, after the largest x was taken out so that nothing overflows. */
@@ -81,9 +96,9 @@ static ig_value *shifted_exp(const reduce *r, ig_builder *b, ig_value *x) {
 }
 
 /* Of max and min the element comes first: the look for a NaN there waits for no sum. */
-static ig_value *combine_values(const reduce *r, ig_builder *b, ig_value *sum,
-                                ig_value *x) {
-    switch (r->kind) {
+static ig_value *combine_values(const reduce *r, ig_builder *b, ig_reduce kind,
+                                ig_value *sum, ig_value *x) {
+    switch (kind) {
     case IG_REDUCE_max:
         return k_max(b, x, sum);
     case IG_REDUCE_min:
@@ -106,32 +121,38 @@ static ig_value *combine_values(const reduce *r, ig_builder *b, ig_value *sum,
 }
 
 /* How lanes are brought together: squares are sums by then. */
-static ig_reduce lane_kind(const reduce *r) {
-    bool is_own = is_extreme(r->kind) || r->kind == IG_REDUCE_prod;
-    return is_own ? r->kind : IG_REDUCE_sum;
+static ig_reduce lane_kind(ig_reduce kind) {
+    return is_extreme(kind) || kind == IG_REDUCE_prod ? kind : IG_REDUCE_sum;
 }
 
-static ig_value *finish_value(const reduce *r, ig_builder *b, ig_value *sum) {
-    if (r->kind == IG_REDUCE_mean) {
-        ig_dim count = ig_dim_of(1);
-        for (uint32_t i = 0; i < r->gone_count; i++) {
-            count = ig_lower_mul(r->lower, count, r->dims[r->gone[i]]);
-        }
-        ig_value *n = ig_lower_dim(r->lower, count);
-        if (ig_attr_int(r->op, IG_reduce_empty_zero, 0)) {
-            n = k_max(b, n, k_const(b, (ig_dtype)n->type->dtype, 1)); /* 0 / 1 is 0 */
-        }
-        n = k_cast(b, n, r->wide);
-        return k_binary(b, IG_OP_div, sum, k_splat(b, n, sum->type->lanes));
+/* The number of elements of a result, in every lane. */
+static ig_value *element_count(const reduce *r, ig_builder *b, const part *p,
+                               uint32_t lanes) {
+    ig_dim count = ig_dim_of(1);
+    for (uint32_t i = 0; i < r->gone_count; i++) {
+        count = ig_lower_mul(r->lower, count, r->dims[r->gone[i]]);
     }
-    if (r->kind == IG_REDUCE_l2) {
+    ig_value *n = ig_lower_dim(r->lower, count);
+    if (ig_attr_int(p->op, IG_reduce_empty_zero, 0)) {
+        n = k_max(b, n, k_const(b, (ig_dtype)n->type->dtype, 1)); /* 0 / 1 is 0 */
+    }
+    return k_splat(b, k_cast(b, n, r->wide), lanes);
+}
+
+static ig_value *finish_value(const reduce *r, ig_builder *b, const part *p,
+                              ig_value *sum) {
+    if (p->kind == IG_REDUCE_mean) {
+        ig_value *n = element_count(r, b, p, sum->type->lanes);
+        return k_binary(b, IG_OP_div, sum, n);
+    }
+    if (p->kind == IG_REDUCE_l2) {
         return k_unary(b, IG_OP_sqrt, sum);
     }
-    if (r->kind == IG_REDUCE_logsumexp) {
+    if (p->kind == IG_REDUCE_logsumexp) {
         ig_value *shift = r->is_along ? k_extract(b, r->shift, 0) : r->shift;
         return k_add(b, ig_lower_math(b, IG_OP_log, sum), shift);
     }
-    return r->kind == IG_REDUCE_logsum ? ig_lower_math(b, IG_OP_log, sum) : sum;
+    return p->kind == IG_REDUCE_logsum ? ig_lower_math(b, IG_OP_log, sum) : sum;
 }
 
 /* ---- loops ---- */
@@ -158,93 +179,116 @@ static ig_value *mask_lanes(const reduce *r, ig_builder *b, ig_value *next,
     return k_where(b, is_there, next, sum);
 }
 
-/* Two accumulators as one. */
-static ig_value *join_sums(const reduce *r, ig_builder *b, ig_value *x, ig_value *y) {
-    reduce joining = *r;
-    joining.kind = lane_kind(r);
-    return combine_values(&joining, b, x, y);
+/* Every total takes its kind's part of x; lanes from `count` on take nothing. */
+static void combine_totals(const reduce *r, ig_builder *b, ig_value **totals,
+                           ig_value *x, ig_value *count) {
+    for (uint32_t p = 0; p < r->count; p++) {
+        ig_value *next = combine_values(r, b, r->parts[p].kind, totals[p], x);
+        totals[p] = mask_lanes(r, b, next, totals[p], count);
+    }
+}
+
+/* SUMS accumulators of each part, part by part in `from`, as one. */
+static void join_sums(const reduce *r, ig_builder *b, ig_value **from,
+                      ig_value **totals) {
+    for (uint32_t p = 0; p < r->count; p++, from += SUMS) {
+        ig_reduce kind = lane_kind(r->parts[p].kind);
+        for (uint32_t width = SUMS / 2; width > 0; width /= 2) {
+            for (uint32_t i = 0; i < width; i++) {
+                from[i] = combine_values(r, b, kind, from[i], from[i + width]);
+            }
+        }
+        totals[p] = from[0];
+    }
 }
 
 /* The part of a line that is whole groups of vectors, each with an accumulator of its
  * own, so that none waits for the one before it; *done: how much that is. */
-static ig_value *emit_groups(const reduce *r, ig_builder *b, ig_value *at,
-                             ig_value *extent, ig_value *sum, ig_value **done) {
-    ig_value *sums[SUMS], *next[SUMS], *step = k_i64(b, (int64_t)r->lanes * SUMS);
+static void emit_groups(const reduce *r, ig_builder *b, ig_value *at, ig_value *extent,
+                        ig_value **totals, ig_value **done) {
+    ig_value *sums[PARTS * SUMS], *step = k_i64(b, (int64_t)r->lanes * SUMS);
     *done = k_mul(b, k_div(b, extent, step), step);
-    for (uint32_t i = 0; i < SUMS; i++) {
-        sums[i] = i == 0 ? sum : start_value(r, b);
+    for (uint32_t i = 0; i < r->count * SUMS; i++) {
+        ig_reduce kind = r->parts[i / SUMS].kind;
+        sums[i] = i % SUMS == 0 ? totals[i / SUMS] : start_value(r, b, kind);
     }
-    k_loop loop = k_loop_open(b, k_i64(b, 0), *done, step, sums, SUMS);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), *done, step, sums, r->count * SUMS);
     ig_builder *in = &loop.b;
     for (uint32_t i = 0; i < SUMS; i++) {
         ig_value *own = k_add(in, loop.index, k_i64(in, (int64_t)i * r->lanes));
         ig_value *x = load_input(r, in, k_add(in, at, own), NULL);
-        next[i] = combine_values(r, in, loop.carried[i], x);
-    }
-    k_loop_close(&loop, next, SUMS);
-    for (uint32_t width = SUMS / 2; width > 0; width /= 2) {
-        for (uint32_t i = 0; i < width; i++) {
-            ig_value *other = loop.results[i + width];
-            loop.results[i] = join_sums(r, b, loop.results[i], other);
+        for (uint32_t p = 0; p < r->count; p++) {
+            ig_value *sum = loop.carried[p * SUMS + i];
+            sums[p * SUMS + i] = combine_values(r, in, r->parts[p].kind, sum, x);
         }
     }
-    return loop.results[0];
+    k_loop_close(&loop, sums, r->count * SUMS);
+    join_sums(r, b, loop.results, totals);
 }
 
 /* A line along which lanes run. */
-static ig_value *emit_along(const reduce *r, ig_builder *b, ig_value *at,
-                            ig_value *extent, ig_value *sum) {
+static void emit_along(const reduce *r, ig_builder *b, ig_value *at, ig_value *extent,
+                       ig_value **totals) {
     int64_t known = 0;
     ig_value *from = k_i64(b, 0);
     bool is_short = ig_constant_i64(extent, &known) && known < (int64_t)r->lanes * SUMS;
     if (r->lanes > 1 && !is_short) {
-        sum = emit_groups(r, b, at, extent, sum, &from);
+        emit_groups(r, b, at, extent, totals, &from);
     }
-    k_loop loop = k_loop_open(b, from, extent, k_i64(b, r->lanes), &sum, 1);
+    k_loop loop = k_loop_open(b, from, extent, k_i64(b, r->lanes), totals, r->count);
     ig_builder *in = &loop.b;
     ig_value *left = r->lanes > 1 ? k_sub(in, extent, loop.index) : NULL;
     ig_value *x = load_input(r, in, k_add(in, at, loop.index), left);
-    ig_value *more = combine_values(r, in, loop.carried[0], x);
-    more = mask_lanes(r, in, more, loop.carried[0], left);
-    k_loop_close(&loop, &more, 1);
-    return loop.results[0];
+    memcpy(totals, loop.carried, r->count * sizeof *totals);
+    combine_totals(r, in, totals, x, left);
+    k_loop_close(&loop, totals, r->count);
+    memcpy(totals, loop.results, r->count * sizeof *totals);
 }
 
 /* The loop over gone[level …]; `at` is the element so far. */
-static ig_value *emit_gone(const reduce *r, ig_builder *b, uint32_t level, ig_value *at,
-                           ig_value *sum, ig_value *count) {
+static void emit_gone(const reduce *r, ig_builder *b, uint32_t level, ig_value *at,
+                      ig_value **totals, ig_value *count) {
     if (level == r->gone_count) {
-        return combine_values(r, b, sum, load_input(r, b, at, count));
+        combine_totals(r, b, totals, load_input(r, b, at, count), NULL);
+        return;
     }
     uint32_t axis = r->gone[level];
     ig_value *extent = ig_lower_dim(r->lower, r->dims[axis]);
     if (r->is_along && level + 1 == r->gone_count && r->lanes > 1) {
-        return emit_along(r, b, at, extent, sum);
+        emit_along(r, b, at, extent, totals);
+        return;
     }
     bool is_shared = r->team.size && level + 1 == r->gone_count;
     ig_value *begin = is_shared ? r->team.thread : k_i64(b, 0);
     ig_value *step = k_i64(b, is_shared ? r->team.size : 1);
-    k_loop loop = k_loop_open(b, begin, extent, step, &sum, 1);
+    k_loop loop = k_loop_open(b, begin, extent, step, totals, r->count);
     ig_builder *in = &loop.b;
     ig_value *next = k_add(in, at, k_mul(in, loop.index, axis_stride(r, r->x, axis)));
-    ig_value *more = emit_gone(r, in, level + 1, next, loop.carried[0], count);
-    k_loop_close(&loop, &more, 1);
-    return loop.results[0];
+    memcpy(totals, loop.carried, r->count * sizeof *totals);
+    emit_gone(r, in, level + 1, next, totals, count);
+    k_loop_close(&loop, totals, r->count);
+    memcpy(totals, loop.results, r->count * sizeof *totals);
 }
 
-static ig_value *reduce_at(const reduce *r, ig_builder *b, ig_value *at,
-                           ig_value *count) {
-    ig_value *sum = emit_gone(r, b, 0, at, start_value(r, b), count);
-    sum = r->is_along ? k_hreduce(b, lane_kind(r), sum) : sum;
-    return ig_team_combine(&r->team, b, lane_kind(r), sum);
+static void reduce_at(const reduce *r, ig_builder *b, ig_value *at, ig_value *count,
+                      ig_value **totals) {
+    start_totals(r, b, totals);
+    emit_gone(r, b, 0, at, totals, count);
+    for (uint32_t p = 0; p < r->count; p++) {
+        ig_reduce kind = lane_kind(r->parts[p].kind);
+        totals[p] = r->is_along ? k_hreduce(b, kind, totals[p]) : totals[p];
+        totals[p] = ig_team_combine(&r->team, b, kind, totals[p]);
+    }
 }
 
 /* What logsumexp takes out: the largest element, but for infinities nothing. */
 static ig_value *shift_at(const reduce *r, ig_builder *b, ig_value *at,
                           ig_value *count) {
     reduce largest = *r;
-    largest.kind = IG_REDUCE_max;
-    ig_value *max = reduce_at(&largest, b, at, count);
+    largest.parts[0].kind = IG_REDUCE_max;
+    ig_value *max;
+    assert(r->count == 1 && "a logsumexp shares no reads");
+    reduce_at(&largest, b, at, count, &max);
     ig_value *size = k_unary(b, IG_OP_abs, max);
     uint32_t lanes = max->type->lanes;
     ig_value *infinite = k_const_vector(b, r->wide, lanes, (double)INFINITY);
@@ -272,60 +316,69 @@ static void find_result(const reduce *r, ig_builder *b, ig_value *number,
     *out_at = at;
 }
 
-/* Result number `number` (across: and its neighbours). */
-static void emit_result(const reduce *r, ig_builder *b, ig_value *number,
-                        ig_value *lane_count) {
-    ig_value *x_at, *out_at;
-    find_result(r, b, number, &x_at, &out_at);
-    reduce here = *r;
-    if (r->kind == IG_REDUCE_logsumexp) {
-        here.shift = shift_at(r, b, x_at, lane_count);
-    }
-    ig_value *sum = reduce_at(&here, b, x_at, lane_count);
-    ig_dtype dtype = (ig_dtype)r->out->type->dtype;
-    ig_value *result = k_cast(b, finish_value(&here, b, sum), dtype);
-    if (r->team.size) {
-        ig_team_store(&r->team, b, result, r->out->buffer, out_at);
-        return;
-    }
-    k_store_count(b, result, r->out->buffer, out_at,
-                  r->is_along || r->lanes == 1 ? NULL : lane_count);
+static ig_value *result_of(const reduce *r, ig_builder *b, uint32_t p,
+                           ig_value *total) {
+    ig_dtype dtype = (ig_dtype)r->out[p].type->dtype;
+    return k_cast(b, finish_value(r, b, &r->parts[p], total), dtype);
 }
 
-/* Adds what r->vectors neighbouring vectors take from gone[level …] to their sums. */
+/* Result number `number` (across: and its neighbours) of each part. */
+static void emit_result(const reduce *r, ig_builder *b, ig_value *number,
+                        ig_value *lane_count) {
+    ig_value *x_at, *out_at, *totals[PARTS];
+    find_result(r, b, number, &x_at, &out_at);
+    reduce here = *r;
+    if (r->parts[0].kind == IG_REDUCE_logsumexp) {
+        here.shift = shift_at(r, b, x_at, lane_count);
+    }
+    reduce_at(&here, b, x_at, lane_count, totals);
+    for (uint32_t p = 0; p < r->count; p++) {
+        ig_value *result = result_of(&here, b, p, totals[p]);
+        if (r->team.size) {
+            ig_team_store(&r->team, b, result, r->out[p].buffer, out_at);
+        } else {
+            k_store_count(b, result, r->out[p].buffer, out_at,
+                          r->is_along || r->lanes == 1 ? NULL : lane_count);
+        }
+    }
+}
+
+/* Adds what r->vectors neighbouring vectors take from gone[level …] to their totals:
+ * those of the first vector, of the second … */
 static void add_vectors(const reduce *r, ig_builder *b, uint32_t level, ig_value *at,
-                        ig_value **sums) {
-    ig_value *next[VECTORS];
+                        ig_value **totals) {
+    uint32_t count = r->vectors * r->count;
     if (level == r->gone_count) {
         for (uint32_t v = 0; v < r->vectors; v++) {
             ig_value *own = k_add(b, at, k_i64(b, (int64_t)v * r->lanes));
-            sums[v] = combine_values(r, b, sums[v], load_input(r, b, own, NULL));
+            ig_value *x = load_input(r, b, own, NULL);
+            combine_totals(r, b, totals + v * r->count, x, NULL);
         }
         return;
     }
     uint32_t axis = r->gone[level];
     ig_value *extent = ig_lower_dim(r->lower, r->dims[axis]);
-    k_loop loop = k_loop_open(b, k_i64(b, 0), extent, k_i64(b, 1), sums, r->vectors);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), extent, k_i64(b, 1), totals, count);
     ig_builder *in = &loop.b;
-    memcpy(next, loop.carried, r->vectors * sizeof *next);
+    memcpy(totals, loop.carried, count * sizeof *totals);
     at = k_add(in, at, k_mul(in, loop.index, axis_stride(r, r->x, axis)));
-    add_vectors(r, in, level + 1, at, next);
-    k_loop_close(&loop, next, r->vectors);
-    memcpy(sums, loop.results, r->vectors * sizeof *sums);
+    add_vectors(r, in, level + 1, at, totals);
+    k_loop_close(&loop, totals, count);
+    memcpy(totals, loop.results, count * sizeof *totals);
 }
 
 /* Vectors of results from number `number` on. */
 static void emit_vectors(const reduce *r, ig_builder *b, ig_value *number) {
-    ig_value *x_at, *out_at, *sums[VECTORS];
-    ig_dtype dtype = (ig_dtype)r->out->type->dtype;
+    ig_value *x_at, *out_at, *totals[VECTORS * PARTS];
     find_result(r, b, number, &x_at, &out_at);
     for (uint32_t v = 0; v < r->vectors; v++) {
-        sums[v] = start_value(r, b);
+        start_totals(r, b, totals + v * r->count);
     }
-    add_vectors(r, b, 0, x_at, sums);
-    for (uint32_t v = 0; v < r->vectors; v++) {
+    add_vectors(r, b, 0, x_at, totals);
+    for (uint32_t i = 0; i < r->vectors * r->count; i++) {
+        uint32_t v = i / r->count, p = i % r->count;
         ig_value *at = k_add(b, out_at, k_i64(b, (int64_t)v * r->lanes));
-        k_store(b, k_cast(b, finish_value(r, b, sums[v]), dtype), r->out->buffer, at);
+        k_store(b, result_of(r, b, p, totals[i]), r->out[p].buffer, at);
     }
 }
 
@@ -390,9 +443,10 @@ static bool merges_with(const reduce *r, uint32_t d) {
 }
 
 static void sort_axes(reduce *r) {
-    const ig_attr *axes = &r->op->attrs[IG_reduce_axes];
+    const ig_op *op = r->parts[0].op;
+    const ig_attr *axes = &op->attrs[IG_reduce_axes];
     bool has_axes = axes->kind == IG_ATTR_INTS && axes->count > 0;
-    bool is_noop = !has_axes && ig_attr_int(r->op, IG_reduce_noop_if_empty, 0);
+    bool is_noop = !has_axes && ig_attr_int(op, IG_reduce_noop_if_empty, 0);
     uint32_t rank = r->x->type->rank;
     for (uint32_t i = 0; has_axes && i < axes->count; i++) {
         int64_t axis = axes->as.ints[i];
@@ -429,7 +483,7 @@ static void choose_lanes(reduce *r) {
 static void choose_vectors(reduce *r) {
     int64_t inner = INT64_MAX;
     bool has_lanes = !r->is_along && r->lanes > 1 && r->gone_count > 0;
-    r->vectors = has_lanes && r->kind != IG_REDUCE_logsumexp ? VECTORS : 1;
+    r->vectors = has_lanes && r->parts[0].kind != IG_REDUCE_logsumexp ? VECTORS : 1;
     if (has_lanes) {
         ig_dim last = r->x->type->dims[r->kept[r->kept_count - 1]];
         (void)ig_dim_constant(r->lower->module, last, &inner);
@@ -449,21 +503,30 @@ static ig_dtype accumulator_of(ig_dtype dtype, ig_reduce kind) {
     return is_real ? IG_DT_f64 : dtype == IG_DT_bool ? IG_DT_u8 : dtype;
 }
 
+/* The body's reductions, in the order of its results. */
+static void collect_parts(reduce *r) {
+    for (const ig_op *op = r->lower->body->first; op; op = op->next) {
+        if (op->code == IG_OP_reduce) {
+            assert(r->count < PARTS && "no more than fuse joins");
+            ig_reduce kind = (ig_reduce)ig_attr_int(op, IG_reduce_op, 0);
+            r->parts[r->count++] = (part){ op, kind };
+        }
+    }
+}
+
 ig_status ig_lower_serial_reduce(ig_lower *lower) {
     const ig_op *op = ig_lower_anchor(lower, IG_OP_reduce);
     assert(op && "the family's body has its anchor");
     reduce r = { .lower = lower,
-                 .op = op,
                  .x = ig_lower_input(lower, op, 0),
-                 .out = &lower->outs[0],
-                 .kind = (ig_reduce)ig_attr_int(op, IG_reduce_op, 0) };
-    bool has_operand_axes = op->operand_count > 1;
-    ig_dtype dtype = (ig_dtype)r.x->type->dtype;
-    if (has_operand_axes) {
+                 .out = lower->outs };
+    if (op->operand_count > 1) {
         return ig_lower_unsupported(lower,
                                     "a reduction of axes known only at run time");
     }
-    r.wide = accumulator_of(dtype, r.kind);
+    collect_parts(&r);
+    assert(r.count == lower->out_count && "a result of each");
+    r.wide = accumulator_of((ig_dtype)r.x->type->dtype, r.parts[0].kind);
     sort_axes(&r);
     choose_lanes(&r);
     choose_vectors(&r);

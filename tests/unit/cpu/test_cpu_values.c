@@ -178,6 +178,34 @@ TEST(reductions_of_special_rows) {
     }
 }
 
+/* Reductions of one tensor are one kernel: of rows, of columns, of all, of a few
+ * columns; by vectors and element by element; more of them than one kernel takes. */
+TEST(reductions_that_share_reads) {
+    static const char *const axes[] = { "0", "1", "0, 1" };
+    static const char *const dims[] = { "[C]", "[B]", "[]" };
+    static const int64_t sizes[][2] = { { 7, 150 }, { 33, 5 }, { 1, 1 },  { 0, 4 },
+                                        { 4, 0 },   { 9, 64 }, { 3, 300 } };
+    for (size_t i = 0; i < IG_COUNT_OF(axes); i++) {
+        const char *a = axes[i], *d = dims[i];
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "module @t {\n  graph @main(%%x: f32[B, C]) -> "
+                 "(f32%s, f32%s, f32%s, f32%s, f32%s) {\n"
+                 "    %%0 = reduce %%x {op = min, axes = [%s]} : f32%s\n"
+                 "    %%1 = neg %%0 : f32%s\n"
+                 "    %%2 = reduce %%x {op = mean, axes = [%s]} : f32%s\n"
+                 "    %%3 = reduce %%x {op = max, axes = [%s]} : f32%s\n"
+                 "    %%4 = reduce %%x {op = sum, axes = [%s]} : f32%s\n"
+                 "    %%5 = reduce %%x {op = l1, axes = [%s]} : f32%s\n"
+                 "    ret %%1, %%2, %%3, %%4, %%5\n  }\n}\n",
+                 d, d, d, d, d, a, d, d, a, d, a, d, a, d, a, d);
+        for (size_t k = 0; k < IG_COUNT_OF(sizes); k++) {
+            lower_check_special(text, sizes[k], 1e-5, fill_one_special);
+            lower_check(text, sizes[k], 1);
+        }
+    }
+}
+
 /* Rows so short that the least is not always that of the dtype. */
 TEST(extremes_of_integers) {
     static const int64_t widths[] = { 1, 2, 5, 19 };
@@ -306,7 +334,8 @@ TEST(halves_are_compared_as_vectors) {
 
 UNIT_SUITE(cpu_values, integer_powers, floats_by_pairs, floats_one_by_one,
            integers_by_pairs, softmax_of_special_rows, one_special_value_in_a_long_row,
-           reductions_of_special_rows, extremes_of_integers, layer_norm_of_special_rows,
+           reductions_that_share_reads, reductions_of_special_rows,
+           extremes_of_integers, layer_norm_of_special_rows,
            running_sums_of_special_values, pools_of_special_rows,
            positions_of_special_extremes, products_with_few_special_values,
            gathers_by_ids_of_both_signs, zero_points_of_columns_and_rows,

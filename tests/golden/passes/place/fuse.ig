@@ -42,6 +42,57 @@ module @m {
     ret %12, %15
   }
 }
+# ---- fuse_reductions ----
+# fuse: reductions of one tensor over the same axes are a region; of others, of integers, not.
+# run: fuse
+module @m {
+  graph @main(%x: f32[B, 5], %y: f32[B, 5]) -> (f32[B], f32[B], f32[B], f32[5], i64[B], i64[B]) {
+    %0 = reduce %x {op = min, axes = [1]} : f32[B]
+    %1 = neg %0 : f32[B]
+    %2 = reduce %y {op = max, axes = [1]} : f32[B]
+    %3 = reduce %x {op = max, axes = [1]} : f32[B]
+    %4 = reduce %x {op = max, axes = [0]} : f32[5]
+    %5 = cast %x {to = i64} : i64[B, 5]
+    %6 = reduce %5 {op = min, axes = [1]} : i64[B]
+    %7 = reduce %5 {op = max, axes = [1]} : i64[B]
+    ret %1, %2, %3, %4, %6, %7
+  }
+}
+# expect:
+module @m {
+  graph @main(%x: f32[B, 5], %y: f32[B, 5]) -> (f32[B], f32[B], f32[B], f32[5], i64[B], i64[B]) {
+    %0, %1 = fused %x {family = "reduce"} : f32[B], f32[B] (%2: f32[B, 5]) {
+      %3 = reduce %2 {op = min, axes = [1]} : f32[B]
+      %4 = reduce %2 {op = max, axes = [1]} : f32[B]
+      yield %3, %4
+    }
+    %5 = fused %0 {family = "map"} : f32[B] (%6: f32[B]) {
+      %7 = neg %6 : f32[B]
+      yield %7
+    }
+    %8 = fused %y {family = "reduce"} : f32[B] (%9: f32[B, 5]) {
+      %10 = reduce %9 {op = max, axes = [1]} : f32[B]
+      yield %10
+    }
+    %11 = fused %x {family = "reduce"} : f32[5] (%12: f32[B, 5]) {
+      %13 = reduce %12 {op = max, axes = [0]} : f32[5]
+      yield %13
+    }
+    %14 = fused %x {family = "map"} : i64[B, 5] (%15: f32[B, 5]) {
+      %16 = cast %15 {to = i64} : i64[B, 5]
+      yield %16
+    }
+    %17 = fused %14 {family = "reduce"} : i64[B] (%18: i64[B, 5]) {
+      %19 = reduce %18 {op = min, axes = [1]} : i64[B]
+      yield %19
+    }
+    %20 = fused %14 {family = "reduce"} : i64[B] (%21: i64[B, 5]) {
+      %22 = reduce %21 {op = max, axes = [1]} : i64[B]
+      yield %22
+    }
+    ret %5, %8, %1, %11, %17, %20
+  }
+}
 # ---- fuse_bag ----
 # fuse: a bag keeps its operands' places, the same table twice too.
 # run: fuse
