@@ -101,7 +101,7 @@ ig_value *ig_lower_value(ig_lower *lower, const ig_site *site, const ig_value *v
 /* Stores the body's yields to the destinations. */
 void ig_lower_store_yields(ig_lower *lower, const ig_site *site);
 /* Can every input of the body be loaded `lanes` at a time along the last dim of a space
- * with these dims (stride 1 or 0, known now)? */
+ * with these dims (by strides of 1 or 0, which the run may choose)? */
 bool ig_lower_is_vectorizable(ig_lower *lower, uint32_t rank, const ig_dim *dims);
 /* GPUs: does each row begin at a multiple of `lanes` elements, of 16 bytes at most?
  * Weights are at multiples of 256 bytes, other buffers of the session and ports in the

@@ -61,6 +61,27 @@ ig_value *ig_lower_element(ig_lower *lower, const ig_site *site,
     return index;
 }
 
+/* Is the step along the lanes 0 or 1, as the run will know? */
+static bool is_zero_or_one(const ig_lower *lower, ig_dim step) {
+    int64_t min, max;
+    ig_dim_range(lower->module, step, &min, &max);
+    return min >= 0 && max <= 1;
+}
+
+/* Lanes side by side, or one element for all of them. */
+static ig_value *load_by_step(const ig_site *site, ig_value *buffer, ig_value *index,
+                              ig_value *step) {
+    ig_builder *b = site->b;
+    const ig_type *type = ig_type_vector(b->graph->module,
+                                         (ig_dtype)buffer->type->dtype, site->lanes);
+    k_if wide = k_if_open(b, k_compare(b, IG_OP_gt, step, k_i64(b, 0)), &type, 1);
+    ig_value *each = k_load_count(&wide.then, buffer, index, site->lanes, site->count);
+    ig_value *one = k_splat(&wide.other, k_load(&wide.other, buffer, index, 1),
+                            site->lanes);
+    k_if_close(&wide, &each, &one);
+    return wide.results[0];
+}
+
 static ig_value *load_operand(ig_lower *lower, const ig_site *site,
                               const ig_lower_operand *operand) {
     assert(site->lanes > 0 && "a site has a lane");
@@ -78,8 +99,11 @@ static ig_value *load_operand(ig_lower *lower, const ig_site *site,
     if (ig_dim_is(inner, 1)) {
         return k_load_count(site->b, operand->buffer, index, site->lanes, site->count);
     }
-    return k_load_apart(site->b, operand->buffer, index, stride_value(lower, inner),
-                        site->lanes, site->count);
+    ig_value *step = stride_value(lower, inner);
+    return is_zero_or_one(lower, inner)
+               ? load_by_step(site, operand->buffer, index, step)
+               : k_load_apart(site->b, operand->buffer, index, step, site->lanes,
+                              site->count);
 }
 
 ig_value *ig_lower_load(ig_lower *lower, const ig_site *site,
@@ -93,7 +117,7 @@ bool ig_lower_is_vectorizable(ig_lower *lower, uint32_t rank, const ig_dim *dims
         ig_dim inner = in->type->rank > rank
                            ? ig_dim_of(1)
                            : ig_lower_step(lower, in, rank, dims, rank - 1);
-        if (!ig_dim_is(inner, 0) && !ig_dim_is(inner, 1)) {
+        if (!is_zero_or_one(lower, inner)) {
             return false;
         }
     }

@@ -183,10 +183,11 @@ static bool can_store_lanes(const ig_lower *lower, const ig_type *space) {
 static bool can_load_lanes(const map_space *s) {
     for (uint32_t i = 0; i < s->lower->in_count; i++) {
         const ig_lower_operand *in = &s->lower->ins[i];
-        int64_t step = -1;
+        int64_t min, max;
         ig_dim own = ig_lower_step(s->lower, in, s->rank, s->dims, s->rank - 1);
-        (void)ig_dim_constant(s->lower->module, own, &step);
-        if (step != 0 && step != 1 && !k_is_near((ig_dtype)in->type->dtype, step)) {
+        ig_dim_range(s->lower->module, own, &min, &max);
+        bool is_near = min == max && k_is_near((ig_dtype)in->type->dtype, min);
+        if ((min < 0 || max > 1) && !is_near) {
             return false;
         }
     }

@@ -33,6 +33,24 @@ TEST(extents_that_may_be_one) {
     check(signature, body, EXTENTS(5, 5));
 }
 
+/* The run knows whether an operand has an element for each lane or one for all. */
+TEST(last_extents_that_may_be_one) {
+    const char *signature = "%x: f32[A], %y: f16[B], %z: f32[3, A]) -> "
+                            "(f32[3, bcast(A, B)] \"o\")";
+    const char *body = "%0 = cast %y {to = f32}\n%1 = add %x, %0\n"
+                       "%2 = mul %1, %z\nret %2";
+    static const int64_t extents[][2] = { { 1, 1 },  { 1, 5 },   { 5, 1 }, { 37, 1 },
+                                          { 1, 64 }, { 40, 40 }, { 0, 1 }, { 1, 0 } };
+    for (size_t i = 0; i < IG_COUNT_OF(extents); i++) {
+        check(signature, body, extents[i]);
+    }
+    const char *norm = "%x: f32[3, A], %s: f32[B]) -> (f32[3, A] \"o\")";
+    for (size_t i = 0; i < 2; i++) {
+        check(norm, "%0 = layer_norm %x, %s {axis = 1, epsilon = 1e-3}\nret %0",
+              i ? EXTENTS(37, 37) : EXTENTS(37, 1));
+    }
+}
+
 TEST(scalars) {
     check("%x: f32[], %y: f32[]) -> (f32[] \"o\")", "%0 = add %x, %y : f32[]\nret %0",
           EXTENTS(0));
@@ -364,10 +382,11 @@ TEST(products_of_views) {
           EXTENTS(10));
 }
 
-UNIT_SUITE(cpu_lower_map, elementwise_with_broadcast, extents_that_may_be_one, scalars,
-           other_dtypes, choices_and_conversions, functions, long_functions,
-           whole_quotients, large_quotients_are_the_last_byte, views_and_copies,
-           transposes_in_squares, elements_a_few_apart, last_dims_of_few_elements,
+UNIT_SUITE(cpu_lower_map, elementwise_with_broadcast, extents_that_may_be_one,
+           last_extents_that_may_be_one, scalars, other_dtypes, choices_and_conversions,
+           functions, long_functions, whole_quotients,
+           large_quotients_are_the_last_byte, views_and_copies, transposes_in_squares,
+           elements_a_few_apart, last_dims_of_few_elements,
            concatenation_in_place_and_by_copies, results_returned_as_they_are, gathers,
            reductions_along_and_across, dot_products, products_by_columns,
            products_by_panels, products_by_panels_of_any_depth, products_of_views)
