@@ -106,6 +106,55 @@ static ig_maybe_float read_float(const ig_op *op, uint32_t slot) {
     return (ig_maybe_float){ ig_attr_is_set(op, slot), ig_attr_float(op, slot, 0) };
 }
 
+/* ---- shapes that the run knows ---- */
+
+/* Is `own` 1 or `other`, as only the run will know? */
+static bool is_open(const ig_expr *e, ig_dim own, ig_dim other) {
+    return !ig_dim_is(own, 1) && ig_dim_equal(e->module, own, other) == IG_MAYBE;
+}
+
+/* Queries with the mask's extents before the last two, so that scores have the shape
+ * that they have with the mask, which can then be added where they are computed. */
+static ig_value *spread_queries(ig_expr *e, ig_value *q, const ig_type *mask) {
+    ig_dim dims[IG_TENSOR_RANK];
+    bool is_spread = false;
+    uint32_t rank = q->type->rank;
+    for (uint32_t i = 1; i <= rank; i++) {
+        bool has_both = i > 2 && i <= mask->rank;
+        ig_dim extent = has_both ? mask->dims[mask->rank - i] : ig_dim_of(1);
+        ig_dim own = q->type->dims[rank - i];
+        bool is_kept = !is_open(e, extent, own);
+        dims[rank - i] = is_kept ? ig_dim_of(1) : ig_dim_bcast(e->module, own, extent);
+        is_spread |= !is_kept;
+    }
+    return is_spread ? ig_expr_expand(e, q, rank, dims) : q;
+}
+
+/* The mask with the scores' rows and columns. */
+static ig_value *spread_mask(ig_expr *e, ig_value *mask, const ig_dim scores[2]) {
+    const ig_type *type = mask->type;
+    ig_dim dims[IG_TENSOR_RANK], sizes[IG_TENSOR_RANK], starts[IG_TENSOR_RANK];
+    bool is_spread = false;
+    for (uint32_t d = 0; d < type->rank; d++) {
+        bool is_last = d + 2 >= type->rank;
+        ig_dim extent = is_last ? scores[d + 2 - type->rank] : type->dims[d];
+        bool is_kept = !is_open(e, type->dims[d], extent);
+        dims[d] = is_kept ? ig_dim_of(1) : extent;
+        sizes[d] = is_kept ? type->dims[d] : extent;
+        starts[d] = ig_dim_of(0);
+        is_spread |= !is_kept;
+    }
+    ig_value *wide = is_spread ? ig_expr_expand(e, mask, type->rank, dims) : mask;
+    return is_spread ? ig_expr_slices(e, wide, starts, sizes, NULL) : mask;
+}
+
+static void spread_operands(ig_expr *e, ig_attention *a) {
+    const ig_type *q = a->q->type, *k = a->k->type;
+    ig_dim scores[2] = { q->dims[q->rank - 2], k->dims[k->rank - 2] };
+    a->q = spread_queries(e, a->q, a->mask->type);
+    a->mask = spread_mask(e, a->mask, scores);
+}
+
 bool ig_decompose_attention(ig_expr *e, const ig_op *op, ig_value **out_results) {
     bool has_past = ig_attr_is_set(op, IG_attention_past);
     ig_attention a = {
@@ -120,6 +169,9 @@ bool ig_decompose_attention(ig_expr *e, const ig_op *op, ig_value **out_results)
     };
     if (has_past) {
         a.attrs.past = (ig_maybe_dim)IG_SET(op->attrs[IG_attention_past].as.dim);
+    }
+    if (a.mask) {
+        spread_operands(e, &a);
     }
     ig_value *weights = ig_compose_scores(e, &a, IG_SCORES_weights);
     ig_value *y = ig_expr_matmul(e, weights, ig_expr_widen(e, op->operands[2].value));

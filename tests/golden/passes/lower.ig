@@ -38,6 +38,37 @@ module @m {
     ret %1, %4, %14, %15
   }
 }
+# ---- decompose_attention ----
+# decompose: a mask whose extents only the run knows is spread over the scores, and so are
+# queries over its batch: scores are of one shape with the mask and without.
+# run: decompose,dce
+# target: cpu:v4
+# within: 1e-5 the row rounds otherwise than the ops it stands for
+# values: m plain
+# values: q plain
+# values: k plain
+# values: v plain
+module @m {
+  graph @main(%q: f32[B, 2, L, 8], %k: f32[B, 2, S, 8], %v: f32[B, 2, S, 4], %m: f32[M, 1, 1, K]) -> (f32[bcast(B, M), 2, L, 4]) {
+    %0 = attention %q, %k, %v, %m {scale = 0.5, empty_nan} : f32[bcast(B, M), 2, L, 4]
+    ret %0
+  }
+}
+# expect:
+module @m {
+  graph @main(%q: f32[B, 2, L, 8], %k: f32[B, 2, S, 8], %v: f32[B, 2, S, 4], %m: f32[M, 1, 1, K]) -> (f32[bcast(B, M), 2, L, 4]) {
+    %0 = expand %q {to = [bcast(B, M), 1, 1, 1]} : f32[bcast(B, M), 2, L, 8]
+    %1 = expand %m {to = [1, 1, 1, S]} : f32[M, 1, 1, bcast(S, K)]
+    %2 = slice %1 {starts = [0, 0, 0, 0], sizes = [M, 1, 1, S]} : f32[M, 1, 1, S]
+    %3 = matmul %0, %k {transpose_b} : f32[bcast(B, M), 2, L, S]
+    %4 = const {value = 0.5} : f32[]
+    %5 = mul %3, %4 : f32[bcast(B, M), 2, L, S]
+    %6 = add %5, %2 : f32[bcast(B, M), 2, L, S]
+    %7 = softmax %6 {axis = 3} : f32[bcast(B, M), 2, L, S]
+    %8 = matmul %7, %v : f32[bcast(B, M), 2, L, 4]
+    ret %8
+  }
+}
 # ---- decompose_cast ----
 # decompose: sums of bytes in f32 are whole and stay floats; those that may be too large, or
 # are of other floats, are made integers between.

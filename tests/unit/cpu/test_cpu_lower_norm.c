@@ -53,6 +53,31 @@ TEST(softmax_beside_axes_of_one) {
           "%0 = softmax %x {axis = 0, log} : f32[1, 1]\nret %0", NULL);
 }
 
+static void take_apart(lower_case *c) {
+    c->decomposes = true;
+}
+
+/* Masks whose batch, rows and keys are those of the scores or 1, as the run knows. */
+TEST(attention_with_masks_of_any_extents) {
+    static const char *const texts[] = {
+        "module @t {\n  graph @main(%q: f32[B, 2, L, 8], %k: f32[B, 2, S, 8], "
+        "%v: f32[B, 2, S, 4], %m: f32[M, 1, R, K]) -> (f32[bcast(B, M), 2, L, 4]) {\n"
+        "%0 = attention %q, %k, %v, %m {scale = 0.25}\nret %0\n  }\n}\n",
+        "module @t {\n  graph @main(%q: f32[B, L, 8], %k: f32[B, S, 8], "
+        "%v: f32[B, S, 4], %m: bool[M, R, K]) -> (f32[bcast(B, M), L, 4]) {\n"
+        "%0 = attention %q, %k, %v, %m {scale = 0.25, masked = -9}\nret %0\n  }\n}\n",
+    };
+    static const int64_t extents[][6] = {
+        /* B, L, S, M, R, K */
+        { 2, 3, 5, 2, 3, 5 },    { 2, 3, 5, 1, 1, 1 },   { 1, 3, 5, 3, 1, 5 },
+        { 2, 33, 40, 1, 33, 1 }, { 1, 1, 17, 2, 1, 17 }, { 2, 0, 5, 2, 1, 5 },
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(extents); i++) {
+        lower_check_with(texts[0], extents[i], 3, take_apart);
+        lower_check_with(texts[1], extents[i], 3, take_apart);
+    }
+}
+
 TEST(layer_norm_over_the_last_axes) {
     check("%x: f32[B, 37], %s: f32[37], %b: f32[37]) -> (f32[B, 37] \"o\")",
           "%0 = layer_norm %x, %s, %b {axis = 1, epsilon = 1e-5} : f32[B, 37]\nret %0",
@@ -197,9 +222,10 @@ TEST(powers_and_remainders) {
           "%0 = abs %x : f32[B]\n%1 = pow %0, %y : f32[B]\nret %1", EXTENTS(29));
 }
 
-UNIT_SUITE(cpu_lower_norm, norms_of_groups_of_channels_last,
-           norms_of_groups_far_from_zero, norms_of_groups_of_special_values,
-           reductions_across_rows, softmax_along_and_across, softmax_beside_axes_of_one,
+UNIT_SUITE(cpu_lower_norm, attention_with_masks_of_any_extents,
+           norms_of_groups_of_channels_last, norms_of_groups_far_from_zero,
+           norms_of_groups_of_special_values, reductions_across_rows,
+           softmax_along_and_across, softmax_beside_axes_of_one,
            softmax_of_other_dtypes_and_strides, layer_norm_over_the_last_axes,
            reductions_of_integers_and_logsumexp, padding_in_every_mode,
            running_sums_and_scatters, products_of_vectors, powers_and_remainders)
