@@ -5,6 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 
     $python bench/rank_plans.py --ranks 2 3 4        # predicted and measured
     $python bench/rank_plans.py --chunks 1 2 4       # one plan, the batch in chunks
+    $python bench/rank_plans.py --threads            # as many threads of one process
 
 The model looks up drawn tables of f32, ids of fixed counts, and has one thin layer, or with
 --chunks those of a DLRM.  Each plan is rated by
@@ -150,13 +151,17 @@ def shard(folder, world, batch, *more):
     return json.loads(run("shard", folder / "model.ig", *given, *more, "--json"))
 
 
-def measured(folder, world, batch, seconds, path, *more):
-    """Milliseconds of the median call."""
+def median_call(folder, batch, seconds, *more):
+    """Milliseconds."""
     ids = itertools.chain.from_iterable(
         ("--input", f"ids_{i}=random:0:{rows}") for i, (rows, *_) in enumerate(TABLES))
-    points = json.loads(run("bench", folder / "model.ig", "--ranks", world, "--plan", path,
-                            "--batch", batch, "--seconds", seconds, "--json", *ids, *more))
+    points = json.loads(run("bench", folder / "model.ig", "--batch", batch, "--seconds",
+                            seconds, "--json", *ids, *more))
     return points["results"][0]["p50"] * 1e3
+
+
+def measured(folder, world, batch, seconds, path, *more):
+    return median_call(folder, batch, seconds, "--ranks", world, "--plan", path, *more)
 
 
 def rounds_of(count, runs):
@@ -220,6 +225,21 @@ def compare_chunks(folder, world, given):
         print(f"| {chunks} | {time:.3f} | {time / times[0]:.2f} |")
 
 
+def compare_threads(folder, world, given):
+    """One process of as many threads over ranks, each of which has a part of the batch."""
+    path = folder / "in_turn.json"
+    path.write_text(json.dumps(plans_of(world)["tables in turn"]))
+    kinds = {"as they are chosen": [], "tables in turn": ["--plan", path]}
+    runs = [lambda more=more: median_call(folder, given.batch, given.seconds, "--ranks", world,
+                                          *more) for more in kinds.values()]
+    runs.insert(0, lambda: median_call(folder, given.batch * world, given.seconds,
+                                       "--threads", world))
+    times = rounds_of(given.rounds, runs)
+    print(f"\n{world} ranks, {given.batch} samples each: {times[0]:.3f} ms by threads")
+    for name, time in zip(kinds, times[1:]):
+        print(f"  {name}: {time:.3f} ms, {times[0] / time:.2f}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--ranks", type=int, nargs="+", default=[2])
@@ -227,14 +247,17 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.5)
     parser.add_argument("--chunks", type=int, nargs="+")
+    parser.add_argument("--threads", action="store_true")
     given = parser.parse_args()
     print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        write_model(folder, np.random.default_rng(5), bool(given.chunks))
+        write_model(folder, np.random.default_rng(5), bool(given.chunks or given.threads))
         (folder / "constraints.json").write_text(json.dumps(constraints()))
         for world in given.ranks:
-            (compare_chunks if given.chunks else compare_plans)(folder, world, given)
+            compare = (compare_threads if given.threads else compare_chunks if given.chunks
+                       else compare_plans)
+            compare(folder, world, given)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 /* Memory of shards, as TorchRec's EmbeddingStorageEstimator has it: weights without an
- * optimiser's state, and one batch in and out.
+ * optimiser's state, and one batch in and out.  Ours: replicas that ranks of a host
+ * share.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "driver/shard/shard.h"
 
@@ -48,6 +49,9 @@ void shard_estimate_memory(const shard_problem *problem, shard_option *option) {
         shard_part *part = &option->parts[i];
         double rows = (double)part->size[0];
         double weights = rows * shard_row_bytes(table, part->size[1]);
+        if (problem->shares_memory && option->type == SHARD_DATA_PARALLEL) {
+            weights = ceil(weights / (double)problem->local_world);
+        }
         double batch = ceil(ids * SHARD_ID_BYTES) +
                        ceil(results * (double)part->size[1] * SHARD_ELEMENT_BYTES);
         batch = rows > 0 ? batch : 0; /* nothing is sent to a shard of nothing */

@@ -106,6 +106,16 @@ static ig_status read_rates(const reader *r, const ig_json *topology,
     return IG_OK;
 }
 
+static ig_status read_bool(const reader *r, const ig_json *object, const char *name,
+                           bool otherwise, bool *out) {
+    const ig_json *value = ig_json_get(object, name);
+    *out = value ? ig_json_is_true(value) : otherwise;
+    return !value || value->kind == IG_JSON_BOOL
+               ? IG_OK
+               : ig_error(&r->context->diag, IG_INVALID, r->where,
+                          "%s: \"%s\" must be true or false", r->owner, name);
+}
+
 static ig_status read_topology(reader *r, const ig_json *topology, shard_problem *p) {
     static const char *const known[] = { "world_size",
                                          "local_world_size",
@@ -120,6 +130,8 @@ static ig_status read_topology(reader *r, const ig_json *topology, shard_problem
                                          "inter_host_bw",
                                          "bwd_compute_multiplier",
                                          "weighted_feature_bwd_compute_multiplier",
+                                         "is_training",
+                                         "shares_memory",
                                          NULL };
     r->owner = "topology";
     if (!topology) {
@@ -157,6 +169,8 @@ static ig_status read_topology(reader *r, const ig_json *topology, shard_problem
     IG_TRY(read_int(r, topology, (int_field){ "latency_us", 0, MAX_US, latency },
                     &latency));
     p->latency = (double)latency / 1000;
+    IG_TRY(read_bool(r, topology, "is_training", true, &p->is_training));
+    IG_TRY(read_bool(r, topology, "shares_memory", false, &p->shares_memory));
     return read_rates(r, topology, p);
 }
 

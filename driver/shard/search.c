@@ -14,7 +14,8 @@
 double shard_latency(const shard_problem *problem, shard_type type) {
     bool is_two_level = (type == SHARD_TABLE_ROW_WISE || type == SHARD_GRID) &&
                         problem->world > problem->local_world;
-    int exchanges = type == SHARD_DATA_PARALLEL ? 1 : is_two_level ? 5 : 3;
+    int replicas = problem->is_training ? 1 : 0; /* their gradients are exchanged */
+    int exchanges = type == SHARD_DATA_PARALLEL ? replicas : is_two_level ? 5 : 3;
     return problem->world > 1 ? exchanges * problem->latency : 0;
 }
 

@@ -60,6 +60,8 @@ typedef struct shard_problem {
     const ig_json *given_plan; /* or NULL: checked by shard_read_plan */
     bool is_cuda, is_sequence, is_weighted;
     bool is_ours; /* not only what TorchRec has */
+    bool is_training;   /* false: nothing is differentiated, tables stay as they are */
+    bool shares_memory; /* ranks of a host map the same pages of a replicated table */
     double hbm, ddr, hbm_to_ddr, intra_host, inter_host;
     double backward, weighted_backward; /* factors on a look-up's time */
     double hbm_cap, ddr_cap;            /* bytes of each rank */

@@ -3,7 +3,8 @@
  *
  * Bytes read and written over a bandwidth, for each of four phases.  Latencies and ids
  * that come again are not in it.  Where rows are cut TorchRec takes look-ups to be
- * spread evenly; here as a sample of them is, where there is one (shares).
+ * spread evenly; here as a sample of them is, where there is one (shares).  Where
+ * nothing is trained, two of the phases are nothing.
  */
 #include "driver/shard/shard.h"
 
@@ -24,8 +25,8 @@ static double kernel_bandwidth(const shard_problem *p, shard_kernel kernel) {
     double memory = p->is_cuda ? p->hbm : p->ddr;
     double cached = SHARD_CACHE_SHARE * p->hbm +
                     (1 - SHARD_CACHE_SHARE) * p->hbm_to_ddr;
-    if (kernel == SHARD_DENSE) {
-        return 0.5 * memory;
+    if (kernel == SHARD_DENSE) { /* whose gradient is as large as the table */
+        return p->is_training ? 0.5 * memory : memory;
     }
     if (kernel == SHARD_FUSED_UVM) {
         return p->hbm_to_ddr / 10;
@@ -132,5 +133,8 @@ void shard_estimate_time(const shard_problem *problem, shard_option *option) {
                                 once * WEIGHTED_FACTOR;
         }
         estimate_comms(problem, option, part, t.out);
+        if (!problem->is_training) {
+            part->bwd_compute = part->bwd_comms = 0;
+        }
     }
 }

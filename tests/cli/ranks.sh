@@ -28,10 +28,21 @@ gives_the_same() {
 "$ingot" run -q "$tmp/bags.ig" "${given[@]}" >"$tmp/whole"
 holds "two ranks give what one does" gives_the_same \
     "$ingot" run -q "$tmp/bags.ig" --ranks 2 --plan "$tmp/two.json" "${given[@]}"
+echo '{"net.users.weight": {"sharding_types": ["row_wise"]},
+  "net.items.weight": {"sharding_types": ["table_wise"]}}' >"$tmp/cut.json"
 for n in 1 2 3 4 8; do
     holds "$n ranks by a plan that is chosen" gives_the_same \
         "$ingot" run -q "$tmp/bags.ig" --ranks $n "${given[@]}"
+    echo "{\"world_size\": $n, \"compute_device\": \"cpu\"}" >"$tmp/top.json"
+    check "a plan of tables that are cut for $n" 0 "" "$ingot" shard -q "$tmp/bags.ig" \
+        --topology "$tmp/top.json" --constraints "$tmp/cut.json" -o "$tmp/plan$n.json"
+    holds "$n ranks by it" gives_the_same \
+        "$ingot" run -q "$tmp/bags.ig" --ranks $n --plan "$tmp/plan$n.json" "${given[@]}"
 done
+folder=$tmp/shared
+INGOT_CACHE_DIR=$folder "$ingot" run -q "$tmp/bags.ig" --ranks 3 "${given[@]}" >/dev/null
+holds "ranks that are not told otherwise share one artifact" \
+    test "$(find "$folder/models" -name '*.ingot' | wc -l)" = 1
 
 # ---- files of each rank ----
 
@@ -159,7 +170,7 @@ as_torchrun() {
         "$@"
     wait
 }
-as_torchrun 3 "$ingot" run -q "$tmp/bags.ig" "${given[@]}" >"$tmp/got"
+as_torchrun 3 "$ingot" run -q "$tmp/bags.ig" --plan "$tmp/plan3.json" "${given[@]}" >"$tmp/got"
 holds "ranks of torchrun's environment" cmp "$tmp/whole" "$tmp/got"
 check "of several hosts" 4 "start them by mpirun" env RANK=0 WORLD_SIZE=4 \
     LOCAL_WORLD_SIZE=2 MASTER_ADDR=a MASTER_PORT=1 "$ingot" run -q "$tmp/bags.ig" "${given[@]}"
@@ -216,11 +227,11 @@ mpi_gives() {
     holds "$name gives what shm gives" gives_the_same \
         "$@" -n 2 "$ingot" run -q "$tmp/bags.ig" --plan "$tmp/two.json" "${given[@]}"
     holds "$name, four ranks" gives_the_same \
-        "$@" -n 4 "$ingot" run -q "$tmp/bags.ig" "${given[@]}"
+        "$@" -n 4 "$ingot" run -q "$tmp/bags.ig" --plan "$tmp/plan4.json" "${given[@]}"
     holds "$name, the batch in chunks" gives_the_same "$@" -n 2 \
         "$ingot" run -q "$tmp/bags.ig" --plan "$tmp/two.json" --chunks 2 "${given[@]}"
     holds "$name, four ranks in chunks" gives_the_same \
-        "$@" -n 4 "$ingot" run -q "$tmp/bags.ig" --chunks 3 "${given[@]}"
+        "$@" -n 4 "$ingot" run -q "$tmp/bags.ig" --plan "$tmp/plan4.json" --chunks 3 "${given[@]}"
     holds "$name, an id out of range ends all" sh -c \
         '"$@" >"$0" 2>&1; test $? != 0 && grep -q "id 9 at position 0 is out of range" "$0"' \
         "$tmp/words" timeout 120 "$@" -n 2 "$ingot" run -q "$tmp/bags.ig" \

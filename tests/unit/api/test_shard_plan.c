@@ -210,6 +210,52 @@ TEST(the_same_text_gives_the_same_plan) {
     free(text);
 }
 
+/* ---- ranks that train nothing ---- */
+
+static const char *type_with(const char *more) {
+    static char type[64];
+    char input[512];
+    fixture f;
+    setup(&f, "shared");
+    snprintf(input, sizeof input,
+             "{\"tables\": [{\"name\": \"t\", \"rows\": 100000, \"dim\": 64}, "
+             "{\"name\": \"u\", \"rows\": 100000, \"dim\": 64}], "
+             "\"topology\": {\"world_size\": 4, \"compute_device\": \"cpu\"%s}}",
+             more);
+    const ig_json *plan = plan_by(&f, input, IG_SHARD_CRITICAL_PATH);
+    const ig_json *table = item(ig_json_get(plan, "tables"), 0);
+    snprintf(type, sizeof type, "%s",
+             ig_json_text(ig_json_get(table, "sharding_type")));
+    teardown(&f);
+    return type;
+}
+
+/* A copy for each rank needs no exchange but of gradients; copies of one host are one
+ * where ranks map the same pages.  A table has 25.6 MB. */
+TEST(tables_that_nobody_changes_are_shared) {
+    CHECK_TEXT(type_with(""), "table_wise");
+    CHECK_TEXT(type_with(", \"is_training\": false"), "data_parallel");
+    CHECK(strcmp(type_with(", \"is_training\": false, \"ddr_cap\": 30000000"),
+                 "data_parallel") != 0);
+    CHECK_TEXT(type_with(", \"is_training\": false, \"ddr_cap\": 30000000, "
+                         "\"shares_memory\": true"),
+               "data_parallel");
+}
+
+TEST(what_is_neither_true_nor_false_is_refused) {
+    fixture f;
+    const char *out;
+    setup(&f, "input");
+    CHECK(ig_shard_plan(f.context, "a.json",
+                        "{\"tables\": [{\"name\": \"t\", \"rows\": 10, "
+                        "\"dim\": 64}], \"topology\": {\"world_size\": 2, "
+                        "\"compute_device\": \"cpu\", \"is_training\": 0}}",
+                        IG_SHARD_TORCHREC, &out) == IG_INVALID);
+    CHECK_TEXT(ig_context_messages(f.context),
+               "a.json: topology: \"is_training\" must be true or false");
+    teardown(&f);
+}
+
 /* ---- nothing fits ---- */
 
 TEST(tables_larger_than_all_memory_are_refused_with_the_room) {
@@ -232,5 +278,6 @@ TEST(tables_larger_than_all_memory_are_refused_with_the_room) {
 UNIT_SUITE(shard_plan, stored_plans_are_torchrecs,
            all_planner_cases_are_planned_as_torchrec_does,
            our_plans_are_no_worse_by_both_objectives, small_problems_are_solved_exactly,
-           the_same_text_gives_the_same_plan,
+           the_same_text_gives_the_same_plan, tables_that_nobody_changes_are_shared,
+           what_is_neither_true_nor_false_is_refused,
            tables_larger_than_all_memory_are_refused_with_the_room)

@@ -244,18 +244,21 @@ int ranks_work(const settings *given, int (*work)(const settings *given)) {
 
 /* ---- the program of a rank ---- */
 
-/* The planner's choice for ranks of this host: allocated. */
+/* The planner's choice for ranks of this host: allocated.  Where nothing is trained
+ * they map tables that each of them has whole from one file. */
 static ig_status choose_plan(const settings *given, ig_context *context,
-                             ig_module *module, char **out) {
+                             ig_module *module, bool is_training, char **out) {
     ig_compile_options how = compile_options(given);
     const char *tables = NULL, *plan = NULL;
     ig_status status = ig_module_tables(module, &how, &tables);
     if (status != IG_OK) {
         return status;
     }
+    const char *kind = is_training ? "\"is_training\": true"
+                                   : "\"is_training\": false, \"shares_memory\": true";
     char *text = text_of("{\"topology\": {\"world_size\": %lld, \"local_world_size\": "
-                         "%lld, \"compute_device\": \"cpu\"},\n%s",
-                         (long long)given->world, (long long)given->world,
+                         "%lld, \"compute_device\": \"cpu\", %s},\n%s",
+                         (long long)given->world, (long long)given->world, kind,
                          strchr(tables, '{') + 1);
     status = ig_shard_plan(context, given->arguments.items[0], text,
                            IG_SHARD_CRITICAL_PATH, &plan);
@@ -330,7 +333,7 @@ ig_status ranks_shard(const settings *given, ig_context *context, ig_module *mod
     if (given->plan) {
         return ranks_shard_by_plan(given, module);
     }
-    ig_status status = choose_plan(given, context, module, &plan);
+    ig_status status = choose_plan(given, context, module, false, &plan);
     if (status == IG_OK) {
         status = shard_by(given, module, "the plan chosen", plan);
     }
@@ -351,7 +354,7 @@ static char *choose_training_plan(const settings *given) {
     char *plan = NULL;
     ig_status status = ig_import(context, given->arguments.items[0], &how, &module);
     if (status == IG_OK) {
-        status = choose_plan(given, context, module, &plan);
+        status = choose_plan(given, context, module, true, &plan);
     }
     ig_module_close(module);
     ig_context_destroy(context);
