@@ -537,10 +537,49 @@ static void keep_or_finish(const gemm *g, ig_builder *b, const gemm_block *tile,
     k_if_close(&last, NULL, NULL);
 }
 
+/* ---- what the epilogue reads ---- */
+
+/* Does the epilogue read a row of `x` for each row of the product, line by line? */
+static bool has_lines(const gemm *g, const ig_lower_operand *x) {
+    uint32_t rank = g->space->rank;
+    const ig_dim *dims = g->space->dims;
+    bool is_factor = x->buffer == g->a->buffer || x == g->panels || x == g->zeros ||
+                     x == g->targets;
+    return !is_factor && rank == 2 && x->type->rank <= rank &&
+           ig_dim_is(ig_lower_step(g->lower, x, rank, dims, 1), 1) &&
+           !ig_dim_is(ig_lower_step(g->lower, x, rank, dims, 0), 0);
+}
+
+/* Lines of a residual come into L2 while the tile is summed up: nothing else has read
+ * them lately, and their rows are pages apart. */
+static void fetch_operand(const gemm *g, ig_builder *b, const gemm_block *tile,
+                          const ig_lower_operand *x) {
+    int64_t line = g->lower->target->line_bytes * 8 / ig_dtypes[x->type->dtype].bits;
+    k_loop rows = k_loop_open(b, k_i64(b, 0), k_i64(b, tile->rows), k_i64(b, 1), NULL,
+                              0);
+    ig_builder *in = &rows.b;
+    ig_value *row = k_add(in, tile->row, rows.index);
+    for (int64_t c = 0; c < (int64_t)tile->panels * PANEL; c += line) {
+        ig_value *column = k_add(in, tile->column, k_i64(in, c));
+        ig_site site = gemm_site_at(g, in, row, column, NULL);
+        k_prefetch(in, x->buffer, ig_lower_element(g->lower, &site, x), 2);
+    }
+    k_loop_close(&rows, NULL, 0);
+}
+
+static void fetch_operands(const gemm *g, ig_builder *b, const gemm_block *tile) {
+    for (uint32_t i = 0; !g->is_shallow && i < g->lower->in_count; i++) {
+        if (has_lines(g, &g->lower->ins[i])) {
+            fetch_operand(g, b, tile, &g->lower->ins[i]);
+        }
+    }
+}
+
 void gemm_emit_block(const gemm *g, ig_builder *b, gemm_block tile) {
     ig_value *sums[K_CARRIED];
     uint32_t count = tile.rows * tile.panels * g->shape.vectors;
     tile.sums = sums;
+    fetch_operands(g, b, &tile);
     sum_pass(g, b, &tile, sums);
     if (!g->is_deep) {
         finish_tile(g, b, &tile);
