@@ -29,6 +29,18 @@ ig_value *ig_gpu_shared(ig_lower *lower, ig_dtype dtype, int64_t count) {
     return ig_build_shared_op(&e, &spec, (ig_shared_attrs){ .count = count })->results;
 }
 
+ig_own_array ig_own_array_open(ig_lower *lower, ig_dtype dtype, int64_t count) {
+    int64_t bytes = count * ig_dtypes[dtype].bits / 8;
+    if (!lower->target->has_threads ||
+        bytes > IG_GPU_SHARED_BYTES / IG_SERIAL_THREADS) {
+        return (ig_own_array){ k_local(lower->kernel, dtype, count),
+                               k_i64(&lower->b, 0) };
+    }
+    ig_value *buffer = ig_gpu_shared(lower, dtype, IG_SERIAL_THREADS * count);
+    ig_value *thread = ig_gpu_thread(&lower->b);
+    return (ig_own_array){ buffer, k_mul(&lower->b, thread, k_i64(&lower->b, count)) };
+}
+
 enum { WARP = 32, LARGE = 128, SHORT = 16, LONG = 256 };
 
 /* Of a short line most threads would have nothing; a warp is enough up to LONG. */

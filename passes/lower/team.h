@@ -25,6 +25,18 @@ void ig_gpu_barrier(ig_builder *b);
 /* An array that the threads of a block share; at the kernel's head. */
 ig_value *ig_gpu_shared(ig_lower *lower, ig_dtype dtype, int64_t count);
 
+/* Threads of a block whose tiles are a thread's each, and the shared memory that every
+ * GPU has for one block without asking for more. */
+enum { IG_SERIAL_THREADS = 64, IG_GPU_SHARED_BYTES = 48 * 1024 };
+
+/* An array of its own for who has a tile, from element `start` on.  Its elements are
+ * found at run time, for which a GPU's thread has no registers: it is shared memory
+ * there, a part a thread, as far as that suffices. */
+typedef struct ig_own_array {
+    ig_value *buffer, *start;
+} ig_own_array;
+ig_own_array ig_own_array_open(ig_lower *lower, ig_dtype dtype, int64_t count);
+
 /* The values of a warp's 32 threads as one, which each of them gets: halves with
  * halves, without memory.  All threads of the block are there. */
 ig_value *ig_warp_combine(ig_builder *b, ig_reduce how, ig_value *x);

@@ -27,6 +27,18 @@ BAGS = """module @m {
   }
 }
 """
+FOREST = """module @m {
+  weight @t : f32[6] = [0.5, -0.25, 0, 0, 0, 0]
+  weight @n : i64[6] = [8589934592, 17179869185, 0, 0, 0, 0]
+  weight @s : i64[2, 2] = [1, 0, 1, 2]
+  weight @l : i32[6] = [0, 0, 0, 1, 2, 3]
+  weight @w : f32[4, 1] = [1, 2, 4, 0.5]
+  graph @main(%x: f32[B, 2]) -> (f32[B, 3] "y") {
+    %0 = forest %x, @t, @n, @s, @l, @w {targets = 3} : f32[B, 3]
+    ret %0
+  }
+}
+"""
 PRODUCT = """module @m {
   weight @w : %s[200, 96] = splat(0.5)
   graph @main(%%x: f32[B, 200]) -> (f32[B, 96] "y") {
@@ -120,9 +132,10 @@ def check_products(ingot, folder):
 
 
 def find_models(folder):
-    bags = pathlib.Path(folder) / "bags.ig"
-    bags.write_text(BAGS)
-    models = [bags, *sorted((ROOT / "tests/models").glob("*.ig"))]
+    models = [pathlib.Path(folder) / name for name in ("bags.ig", "forest.ig")]
+    for model, text in zip(models, (BAGS, FOREST)):
+        model.write_text(text)
+    models += sorted((ROOT / "tests/models").glob("*.ig"))
     if os.environ.get("INGOT_FULL") == "1":
         cases = pathlib.Path(os.environ.get("INGOT_CASES", ROOT / "../shared")) / "models"
         models += sorted(cases.glob("onnx/*/model.onnx")) + sorted(cases.glob("torchrec/*/*.pt2"))

@@ -17,8 +17,6 @@
     ROW(scan) ROW(range) ROW(scatter) ROW(forest) ROW(arg) ROW(search) ROW(sort) \
         ROW(suppress) ROW(random) ROW(conv) ROW(pool)
 
-enum { SERIAL_THREADS = 64 };
-
 static ig_op *find_op(const ig_lower *lower, ig_opcode code) {
     ig_op *op = lower->kernel->body.first;
     while (op && op->code != code) {
@@ -38,15 +36,15 @@ static void share_tiles(ig_lower *lower) {
     ig_builder b = ig_builder_before(tiles);
     ig_value *range[2];
     k_tiles(&b, &range[0], &range[1]);
-    ig_value *threads = k_i64(&b, SERIAL_THREADS);
+    ig_value *threads = k_i64(&b, IG_SERIAL_THREADS);
     ig_value *begin = k_add(&b, k_mul(&b, range[0], threads), ig_gpu_thread(&b));
     ig_value *end = k_min(&b, k_mul(&b, range[1], threads), count);
     ig_value_replace(&tiles->results[0], begin);
     ig_value_replace(&tiles->results[1], end);
     ig_use_set(&loop->operands[2], threads);
     ig_op_erase(tiles);
-    lower->grid = ig_lower_ceil_div(lower, lower->grid, SERIAL_THREADS);
-    lower->threads = SERIAL_THREADS;
+    lower->grid = ig_lower_ceil_div(lower, lower->grid, IG_SERIAL_THREADS);
+    lower->threads = IG_SERIAL_THREADS;
 }
 
 static ig_status lower_serial(ig_lower *lower, ig_lower_fn schedule) {

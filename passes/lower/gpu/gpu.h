@@ -13,8 +13,6 @@
 #include "passes/lower/schedule.h"
 #include "passes/lower/team.h"
 
-/* The shared memory that every GPU has for one block without asking for more. */
-enum { IG_GPU_SHARED_BYTES = 48 * 1024 };
 /* Loop over from + thread, from + thread + threads … below `to`. */
 k_loop ig_gpu_share_out(const ig_lower *lower, ig_builder *b, ig_value *thread,
                         ig_value *from, ig_value *to);

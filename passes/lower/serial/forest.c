@@ -21,6 +21,7 @@
  */
 #include "ir/semantics/forest.h"
 #include "passes/lower/serial/serial.h"
+#include "passes/lower/team.h"
 #include "passes/lower/walk.h"
 
 #include <assert.h>
@@ -35,7 +36,7 @@ typedef struct forest {
     int64_t targets, width, rows; /* rows of a tile */
     uint32_t walks;
     ig_reduce kind;
-    ig_value *sums; /* f64 [rows, targets] */
+    ig_own_array sums; /* f64 [rows, targets] */
     ig_value *trees;
 } forest;
 
@@ -104,9 +105,9 @@ static void add_wide(const forest *f, ig_builder *b, ig_value *leaf, ig_value *t
     ig_value *at = k_add(in, leaf, loop.index), *sum_at = k_add(in, to, loop.index);
     ig_value *weight = k_load_count(in, f->in[IG_FOREST_WEIGHTS]->buffer, at, lanes,
                                     left);
-    ig_value *sum = k_load_count(in, f->sums, sum_at, lanes, left);
+    ig_value *sum = k_load_count(in, f->sums.buffer, sum_at, lanes, left);
     sum = join_weight(f, in, sum, k_cast(in, weight, IG_DT_f64));
-    k_store_count(in, sum, f->sums, sum_at, left);
+    k_store_count(in, sum, f->sums.buffer, sum_at, left);
     k_loop_close(&loop, NULL, 0);
 }
 
@@ -115,7 +116,7 @@ static void add_leaf(const forest *f, ig_builder *b, ig_value *row, ig_value *t,
                      ig_value *at) {
     ig_value *leaf = k_cast(b, load_entry(f, b, IG_FOREST_LEAVES, at), IG_DT_i64);
     leaf = k_mul(b, leaf, k_i64(b, f->width));
-    ig_value *to = k_mul(b, row, k_i64(b, f->targets));
+    ig_value *to = k_add(b, f->sums.start, k_mul(b, row, k_i64(b, f->targets)));
     if (f->width < f->targets) {
         ig_value *entry = k_mul(b, t, k_i64(b, 2));
         entry = k_add(b, entry, k_i64(b, 1));
@@ -126,8 +127,9 @@ static void add_leaf(const forest *f, ig_builder *b, ig_value *row, ig_value *t,
         return;
     }
     ig_value *weight = load_entry(f, b, IG_FOREST_WEIGHTS, leaf);
-    ig_value *sum = k_load(b, f->sums, to, 1);
-    k_store(b, join_weight(f, b, sum, k_cast(b, weight, IG_DT_f64)), f->sums, to);
+    ig_value *sum = k_load(b, f->sums.buffer, to, 1);
+    sum = join_weight(f, b, sum, k_cast(b, weight, IG_DT_f64));
+    k_store(b, sum, f->sums.buffer, to);
 }
 
 static void clear_sums(const forest *f, ig_builder *b, ig_value *rows) {
@@ -136,7 +138,8 @@ static void clear_sums(const forest *f, ig_builder *b, ig_value *rows) {
                                               : -(double)INFINITY;
     ig_value *count = k_mul(b, rows, k_i64(b, f->targets));
     k_loop loop = k_loop_open(b, k_i64(b, 0), count, k_i64(b, 1), NULL, 0);
-    k_store(&loop.b, k_const(&loop.b, IG_DT_f64, start), f->sums, loop.index);
+    ig_value *at = k_add(&loop.b, f->sums.start, loop.index);
+    k_store(&loop.b, k_const(&loop.b, IG_DT_f64, start), f->sums.buffer, at);
     k_loop_close(&loop, NULL, 0);
 }
 
@@ -147,7 +150,8 @@ static void write_sums(const forest *f, ig_builder *b, ig_value *first,
     k_loop target = k_loop_open(&row.b, k_i64(&row.b, 0), targets, one, NULL, 0);
     ig_builder *in = &target.b;
     ig_value *from = k_add(in, k_mul(in, row.index, targets), target.index);
-    ig_value *sum = k_load(in, f->sums, from, 1);
+    from = k_add(in, f->sums.start, from);
+    ig_value *sum = k_load(in, f->sums.buffer, from, 1);
     ig_value *index[] = { k_add(in, first, row.index), target.index };
     k_store(in, k_cast(in, sum, (ig_dtype)f->out->type->dtype), f->out->buffer,
             ig_lower_at(f->lower, in, f->out, index));
@@ -298,7 +302,7 @@ ig_status ig_lower_serial_forest(ig_lower *lower) {
     f.walks = is_one_row ? 1 : WALKS;
     f.rows = is_one_row ? 1 : SUMS / f.targets;
     f.rows = f.rows < 1 ? 1 : f.rows > ROWS ? ROWS : f.rows;
-    f.sums = k_local(lower->kernel, IG_DT_f64, f.rows * f.targets);
+    f.sums = ig_own_array_open(lower, IG_DT_f64, f.rows * f.targets);
     f.trees = usable_trees(&f, &lower->b);
     ig_dim rows = f.out->type->dims[0];
     lower->name = "forest";

@@ -332,6 +332,38 @@ TEST(pads_and_running_sums) {
 }
 END_TEST
 
+/* Two trees of one step, whose leaves go to the first and the last target. */
+static void check_forest(int64_t rows, int64_t targets) {
+    int64_t extents[] = { rows };
+    ig_arena arena;
+    ig_arena_init(&arena, NULL);
+    const char *text = ig_arena_printf(
+        &arena,
+        "module @t {\n"
+        "  weight @t : f32[6] = [0.5, -0.25, 0, 0, 0, 0]\n"
+        "  weight @n : i64[6] = [8589934592, 17179869185, 0, 0, 0, 0]\n"
+        "  weight @s : i64[2, 2] = [1, 0, 1, %lld]\n"
+        "  weight @l : i32[6] = [0, 0, 0, 1, 2, 3]\n"
+        "  weight @w : f32[4, 1] = [1, 2, 4, 0.5]\n"
+        "  graph @main(%%x: f32[B, 2]) -> (f32[B, %lld]) {\n"
+        "    %%0 = forest %%x, @t, @n, @s, @l, @w {targets = %lld} : f32[B, %lld]\n"
+        "    ret %%0\n  }\n}\n",
+        (long long)targets - 1, (long long)targets, (long long)targets,
+        (long long)targets);
+    check(text, extents, 5);
+    ig_arena_fini(&arena);
+}
+
+/* Sums are in shared memory, as far as that suffices for the threads of a block. */
+TEST(forests_of_few_and_many_targets) {
+    check_forest(70, 1);
+    check_forest(70, 3);
+    check_forest(0, 3);
+    check_forest(5, 96);
+    check_forest(5, 97);
+}
+END_TEST
+
 /* ---- bags ---- */
 
 static void check_bag(cuda_bag bag) {
@@ -426,7 +458,8 @@ UNIT_SUITE(cuda_lower, gemm_of_odd_rows, gemm_of_odd_columns, gemm_of_odd_depths
            dot_of_batches_and_dtypes, elementwise_with_broadcast,
            elementwise_on_other_dtypes, copies_of_strided_windows, gathers_by_pieces,
            gathers_and_reductions, softmax_and_norm, lines_of_every_length,
-           lines_of_unknown_length, pads_and_running_sums, bags_of_every_dim,
+           lines_of_unknown_length, pads_and_running_sums,
+           forests_of_few_and_many_targets, bags_of_every_dim,
            no_bags_one_bag_empty_bags, means_maxima_and_padding, tables_of_every_format,
            tables_of_different_dims_in_one_launch, an_id_out_of_range_is_reported,
            interactions, an_interaction_of_large_samples)
