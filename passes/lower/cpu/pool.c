@@ -7,6 +7,9 @@
  *     y[i]   = max over taps… of x[…, i]
  *     out[j] = max over t of y[j * stride + t * dilation - before]
  *
+ * First y of each line of a tile, then their windows: a load of y that begins between
+ * two vectors would wait for stores that are not in the cache yet.
+ *
  * Taps outside of x along other axes are left out; y begins and ends with the
  * maximum (sum) of nothing.  Where windows have one element along the last axis, as
  * with channels last, y is the result.
@@ -22,7 +25,7 @@
 enum {
     LINES = 8,
     VECTORS = 4,   /* that go over the taps together, at most */
-    COLUMNS = 512, /* of the result at a time */
+    COLUMNS = 256, /* of the result at a time */
     UNROLLED = 8,  /* taps along the last axis, at most */
 };
 
@@ -46,6 +49,7 @@ typedef struct taps {
 /* A line of the result. */
 typedef struct line {
     const pool *p;
+    ig_value *y_at; /* its own part of y */
     ig_value *index[IG_TENSOR_RANK];
     taps axis[IG_TENSOR_RANK];
     ig_value *x_at; /* of the image's plane */
@@ -172,20 +176,21 @@ static void emit_run(const line *l, ig_builder *b, const run *r) {
 /* ---- over those of the last axis ---- */
 
 /* Elements of y for windows from `first` on. */
-static void emit_y(const line *l, ig_builder *b, ig_value *first) {
+static void emit_y(line *l, ig_builder *b, ig_value *first) {
     const pool *p = l->p;
     ig_value *stride = k_i64(b, entry_of(p, IG_pool_strides, p->last));
     ig_value *start = k_sub(b, k_mul(b, first, stride),
                             ig_lower_dim(p->lower, before_of(p, p->last)));
     k_loop loop = k_loop_open(b, k_i64(b, 0), k_i64(b, p->reach), k_i64(b, p->lanes),
                               NULL, 0);
-    k_store(&loop.b, start_value(p, &loop.b), p->y, loop.index);
+    k_store(&loop.b, start_value(p, &loop.b), p->y,
+            k_add(&loop.b, l->y_at, loop.index));
     k_loop_close(&loop, NULL, 0);
     ig_value *past = k_add(b, start, k_i64(b, p->reach));
     run r = { .from = k_max(b, start, k_i64(b, 0)),
               .end = k_min(b, past, extent_of(p, p->x, p->last)),
               .buffer = p->y,
-              .to = k_sub(b, k_i64(b, 0), start),
+              .to = k_sub(b, l->y_at, start),
               .stride = k_i64(b, 1) };
     emit_run(l, b, &r);
 }
@@ -219,11 +224,10 @@ static void emit_columns(line *l, ig_builder *b, ig_value *first) {
     ig_value *width = extent_of(p, p->out, p->last);
     ig_value *end = k_min(b, width, k_add(b, first, k_i64(b, p->columns)));
     ig_value *stride = k_i64(b, entry_of(p, IG_pool_strides, p->last));
-    emit_y(l, b, first);
     k_loop loop = k_loop_open(b, first, end, k_i64(b, p->lanes), NULL, 0);
     ig_builder *in = &loop.b;
     ig_value *at = k_mul(in, k_sub(in, loop.index, first), stride);
-    ig_value *value = emit_windows(p, in, at);
+    ig_value *value = emit_windows(p, in, k_add(in, l->y_at, at));
     value = k_cast(in, value, (ig_dtype)p->out->type->dtype);
     l->index[p->last] = loop.index;
     ig_value *left = p->lanes > 1 ? k_sub(in, end, loop.index) : NULL;
@@ -234,35 +238,46 @@ static void emit_columns(line *l, ig_builder *b, ig_value *first) {
 
 /* ---- the schedule ---- */
 
-static void emit_line(const pool *p, ig_builder *b, line *l) {
-    ig_value *width = extent_of(p, p->out, p->last);
-    l->x_at = k_add(b, k_mul(b, l->index[0], stride_of(p, p->x, 0)),
-                    k_mul(b, l->index[1], stride_of(p, p->x, 1)));
+static void emit_flat(line *l, ig_builder *b, ig_value *first) {
+    const pool *p = l->p;
+    l->index[p->last] = first;
+    run r = { .from = first,
+              .end = extent_of(p, p->out, p->last),
+              .buffer = p->out->buffer,
+              .to = ig_lower_at(p->lower, b, p->out, l->index),
+              .stride = stride_of(p, p->out, p->last) };
+    emit_run(l, b, &r);
+}
+
+/* One step of each line of a tile, for columns first … */
+static void each_line(const pool *p, ig_builder *b, ig_value *tile, ig_value *first,
+                      void (*step)(line *l, ig_builder *b, ig_value *first)) {
+    ig_dim count = ig_lower_row_count(p->lower, p->out->type, 0);
+    k_loop loop = ig_lower_open_lines(b, tile, ig_lower_dim(p->lower, count), LINES);
+    ig_builder *in = &loop.b;
+    line l = { .p = p };
+    ig_lower_split_rows(p->lower, in, p->out->type, 0, loop.index, l.index);
+    l.x_at = k_add(in, k_mul(in, l.index[0], stride_of(p, p->x, 0)),
+                   k_mul(in, l.index[1], stride_of(p, p->x, 1)));
+    ig_value *own = k_sub(in, loop.index, k_mul(in, tile, k_i64(in, LINES)));
+    l.y_at = k_mul(in, own, k_i64(in, p->reach));
     for (uint32_t d = 2; d < p->last; d++) {
-        l->axis[d] = taps_of(p, b, d, l->index[d]);
+        l.axis[d] = taps_of(p, in, d, l.index[d]);
     }
-    if (p->is_flat) {
-        l->index[p->last] = k_i64(b, 0);
-        run r = { .from = k_i64(b, 0),
-                  .end = width,
-                  .buffer = p->out->buffer,
-                  .to = ig_lower_at(p->lower, b, p->out, l->index),
-                  .stride = stride_of(p, p->out, p->last) };
-        emit_run(l, b, &r);
-        return;
-    }
-    k_loop loop = k_loop_open(b, k_i64(b, 0), width, k_i64(b, p->columns), NULL, 0);
-    emit_columns(l, &loop.b, loop.index);
+    step(&l, in, first);
     k_loop_close(&loop, NULL, 0);
 }
 
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const pool *p = user;
-    ig_dim count = ig_lower_row_count(p->lower, p->out->type, 0);
-    k_loop loop = ig_lower_open_lines(b, tile, ig_lower_dim(p->lower, count), LINES);
-    line l = { .p = p };
-    ig_lower_split_rows(p->lower, &loop.b, p->out->type, 0, loop.index, l.index);
-    emit_line(p, &loop.b, &l);
+    if (p->is_flat) {
+        each_line(p, b, tile, k_i64(b, 0), emit_flat);
+        return;
+    }
+    k_loop loop = k_loop_open(b, k_i64(b, 0), extent_of(p, p->out, p->last),
+                              k_i64(b, p->columns), NULL, 0);
+    each_line(p, &loop.b, tile, loop.index, emit_y);
+    each_line(p, &loop.b, tile, loop.index, emit_columns);
     k_loop_close(&loop, NULL, 0);
 }
 
@@ -285,7 +300,7 @@ static void choose_columns(pool *p) {
     p->columns = is_known && width > 0 && width < COLUMNS ? width : COLUMNS;
     p->reach = (p->columns + lanes) * entry_of(p, IG_pool_strides, p->last) + reach;
     p->reach = (p->reach + lanes - 1) / lanes * lanes;
-    p->y = ig_cpu_scratch_of(p->lower, p->wide, p->reach);
+    p->y = ig_cpu_scratch_of(p->lower, p->wide, p->reach * LINES);
 }
 
 ig_status ig_lower_cpu_pool(ig_lower *lower) {
