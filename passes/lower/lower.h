@@ -100,6 +100,9 @@ typedef struct ig_site {
 ig_value *ig_lower_value(ig_lower *lower, const ig_site *site, const ig_value *value);
 /* Stores the body's yields to the destinations. */
 void ig_lower_store_yields(ig_lower *lower, const ig_site *site);
+/* The same where the body's anchor gives `value`; site.values is not read. */
+void ig_lower_store_anchor(ig_lower *lower, ig_site site, const ig_op *anchor,
+                           ig_value *value);
 /* Can every input of the body be loaded `lanes` at a time along the last dim of a space
  * with these dims (by strides of 1 or 0, which the run may choose)? */
 bool ig_lower_is_vectorizable(ig_lower *lower, uint32_t rank, const ig_dim *dims);

@@ -286,3 +286,14 @@ void ig_lower_store_yields(ig_lower *lower, const ig_site *site) {
                       site->lanes == 1 ? NULL : site->count);
     }
 }
+
+void ig_lower_store_anchor(ig_lower *lower, ig_site site, const ig_op *anchor,
+                           ig_value *value) {
+    assert(anchor->result_count == 1 && "an epilogue is of one result");
+    ig_map values;
+    ig_map_init(&values, lower->arena);
+    ig_map_set_id(&values, IG_MAP_PTR(anchor->results),
+                  k_cast(site.b, value, (ig_dtype)anchor->results->type->dtype));
+    site.values = &values;
+    ig_lower_store_yields(lower, &site);
+}

@@ -188,17 +188,13 @@ static void store_vector(const block *k, ig_builder *b, ig_value *const *index,
     x = k_sub(b, x, k_load(b, n->arrays[MEAN], at, lanes));
     x = k_sub(b, x, k_load(b, n->arrays[SHIFT], at, lanes));
     x = k_mul(b, x, k_load(b, n->arrays[FACTOR], at, lanes));
-    ig_map values;
-    ig_map_init(&values, n->lower->arena);
-    ig_map_set_id(&values, IG_MAP_PTR(n->op->results), x);
     ig_site site = { .b = b,
                      .lanes = lanes,
                      .rank = n->last + 1,
                      .dims = n->out->dims,
                      .index = index,
-                     .count = count,
-                     .values = &values };
-    ig_lower_store_yields(n->lower, &site);
+                     .count = count };
+    ig_lower_store_anchor(n->lower, site, n->op, x);
 }
 
 /* All channels of the block at one position. */

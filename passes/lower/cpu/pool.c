@@ -137,13 +137,27 @@ static void combine_taps(const line *l, ig_builder *b, uint32_t axis, ig_value *
     memcpy(g->totals, loop.results, g->vectors * sizeof *g->totals);
 }
 
-/* Columns of x, and where their combinations go: `to` is the place of column 0. */
+/* What the body makes of the pool's value at a column of the result. */
+static void store_result(line *l, ig_builder *b, ig_value *column, ig_value *value,
+                         ig_value *count) {
+    const pool *p = l->p;
+    l->index[p->last] = column;
+    ig_site site = { .b = b,
+                     .lanes = p->lanes,
+                     .rank = p->last + 1,
+                     .dims = p->out->type->dims,
+                     .index = l->index,
+                     .count = p->lanes == 1 ? NULL : count };
+    ig_lower_store_anchor(p->lower, site, p->op, value);
+}
+
+/* Columns of x; their combinations go into y, column 0 `to` there, or are results. */
 typedef struct run {
     ig_value *from, *end;
-    ig_value *buffer, *to, *stride;
+    ig_value *to; /* NULL: results */
 } run;
 
-static void emit_vectors(const line *l, ig_builder *b, const run *r, ig_value *column,
+static void emit_vectors(line *l, ig_builder *b, const run *r, ig_value *column,
                          uint32_t vectors, ig_value *count) {
     const pool *p = l->p;
     group g = { .count = count, .vectors = vectors };
@@ -154,13 +168,16 @@ static void emit_vectors(const line *l, ig_builder *b, const run *r, ig_value *c
     combine_taps(l, b, 2, k_add(b, l->x_at, at), &g);
     for (uint32_t v = 0; v < vectors; v++) {
         ig_value *own = k_add(b, column, k_i64(b, (int64_t)v * p->lanes));
-        ig_value *position = k_add(b, r->to, k_mul(b, own, r->stride));
-        ig_value *value = k_cast(b, g.totals[v], (ig_dtype)r->buffer->type->dtype);
-        k_store_count(b, value, r->buffer, position, p->lanes == 1 ? NULL : count);
+        if (r->to) {
+            k_store_count(b, g.totals[v], p->y, k_add(b, r->to, own),
+                          p->lanes == 1 ? NULL : count);
+        } else {
+            store_result(l, b, own, g.totals[v], count);
+        }
     }
 }
 
-static void emit_run(const line *l, ig_builder *b, const run *r) {
+static void emit_run(line *l, ig_builder *b, const run *r) {
     ig_value *wide = k_i64(b, (int64_t)l->p->lanes * l->p->vectors);
     ig_value *groups = k_div(b, k_max(b, k_sub(b, r->end, r->from), k_i64(b, 0)), wide);
     ig_value *middle = k_add(b, r->from, k_mul(b, groups, wide));
@@ -189,9 +206,7 @@ static void emit_y(line *l, ig_builder *b, ig_value *first) {
     ig_value *past = k_add(b, start, k_i64(b, p->reach));
     run r = { .from = k_max(b, start, k_i64(b, 0)),
               .end = k_min(b, past, extent_of(p, p->x, p->last)),
-              .buffer = p->y,
-              .to = k_sub(b, l->y_at, start),
-              .stride = k_i64(b, 1) };
+              .to = k_sub(b, l->y_at, start) };
     emit_run(l, b, &r);
 }
 
@@ -228,24 +243,14 @@ static void emit_columns(line *l, ig_builder *b, ig_value *first) {
     ig_builder *in = &loop.b;
     ig_value *at = k_mul(in, k_sub(in, loop.index, first), stride);
     ig_value *value = emit_windows(p, in, k_add(in, l->y_at, at));
-    value = k_cast(in, value, (ig_dtype)p->out->type->dtype);
-    l->index[p->last] = loop.index;
-    ig_value *left = p->lanes > 1 ? k_sub(in, end, loop.index) : NULL;
-    k_store_count(in, value, p->out->buffer,
-                  ig_lower_at(p->lower, in, p->out, l->index), left);
+    store_result(l, in, loop.index, value, k_sub(in, end, loop.index));
     k_loop_close(&loop, NULL, 0);
 }
 
 /* ---- the schedule ---- */
 
 static void emit_flat(line *l, ig_builder *b, ig_value *first) {
-    const pool *p = l->p;
-    l->index[p->last] = first;
-    run r = { .from = first,
-              .end = extent_of(p, p->out, p->last),
-              .buffer = p->out->buffer,
-              .to = ig_lower_at(p->lower, b, p->out, l->index),
-              .stride = stride_of(p, p->out, p->last) };
+    run r = { .from = first, .end = extent_of(l->p, l->p->out, l->p->last) };
     emit_run(l, b, &r);
 }
 
@@ -332,7 +337,7 @@ ig_status ig_lower_cpu_pool(ig_lower *lower) {
         choose_columns(&p);
     }
     ig_dim rows = ig_lower_row_count(lower, p.out->type, 0);
-    lower->name = "pool";
+    lower->name = ig_lower_name(lower, "pool");
     lower->grid = ig_lower_ceil_div(lower, rows, LINES);
     lower->cost = ig_lower_ceil_div(lower, ig_type_count(lower->module, p.out->type),
                                     2);

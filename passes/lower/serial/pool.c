@@ -32,6 +32,17 @@ static ig_value *stride_of(const pool *p, const ig_lower_operand *x, uint32_t ax
     return ig_lower_dim(p->lower, x->strides[axis]);
 }
 
+/* What the body makes of the pool's value there. */
+static void store_element(const pool *p, ig_builder *b, ig_value **index,
+                          ig_value *value) {
+    ig_site site = { .b = b,
+                     .lanes = 1,
+                     .rank = p->last + 1,
+                     .dims = p->out->type->dims,
+                     .index = index };
+    ig_lower_store_anchor(p->lower, site, p->op, value);
+}
+
 /* ---- values ---- */
 
 static ig_value *reduce_axis(const pool *p, ig_builder *b, uint32_t axis, ig_value *at,
@@ -61,8 +72,7 @@ static void emit_window(const pool *p, ig_builder *b, ig_value **index) {
     ig_value *start = p->is_max ? ig_lower_lowest(b, p->wide, 1)
                                 : k_const(b, p->wide, 0.0);
     ig_value *total = reduce_axis(p, b, 2, at, start);
-    k_store(b, k_cast(b, total, (ig_dtype)p->out->type->dtype), p->out->buffer,
-            ig_lower_at(p->lower, b, p->out, index));
+    store_element(p, b, index, total);
 }
 
 /* ---- places of maxima ---- */
@@ -169,7 +179,7 @@ static void emit_position(const pool *p, ig_builder *b, ig_value **index) {
         best[1] = k_add(b, best[1], k_mul(b, runs[d].first, apart));
     }
     visit_axis(p, b, runs, 2, at, best);
-    k_store(b, best[1], p->out->buffer, ig_lower_at(p->lower, b, p->out, index));
+    store_element(p, b, index, best[1]);
 }
 
 /* ---- the schedule ---- */
@@ -217,7 +227,8 @@ ig_status ig_lower_serial_pool(ig_lower *lower) {
     p.last = p.x->type->rank - 1;
     p.is_max = op->code != IG_OP_pool ||
                ig_attr_int(op, IG_pool_op, 0) == IG_WINDOW_max;
-    lower->name = op->code == IG_OP_pool ? "pool" : "pool_indices";
+    lower->name = ig_lower_name(lower,
+                                op->code == IG_OP_pool ? "pool" : "pool_indices");
     ig_dim rows = ig_lower_row_count(lower, p.out->type, 0);
     lower->grid = ig_lower_ceil_div(lower, rows, ig_lower_tile(lower, ROWS));
     lower->cost = ig_lower_mul(lower, ig_type_count(lower->module, p.out->type),

@@ -75,5 +75,36 @@ TEST(channels_last) {
     lower_check(turned, EXTENTS(2), 3);
 }
 
-UNIT_SUITE(cpu_lower_pool, maxima_with_padding, maxima_of_other_steps, sums,
+/* Elementwise ops on a pool's result, with operands of their own: of whole groups of
+ * vectors and what is left, of channels last, of narrow floats, of positions. */
+TEST(epilogues) {
+    const char *signature =
+        "module @t {\n  graph @main(%x: f32[B, 3, 9, W], %y: f32[B, 3, 9, W], "
+        "%c: f32[3, 1, 1]) -> (f32[B, 3, 9, W]) {\n";
+    char text[1024];
+    snprintf(text, sizeof text, "%s%s", signature,
+             "    %0 = pool %x {kernel = [3, 3], before = [1, 1], after = [1, 1], "
+             "op = sum} : f32[B, 3, 9, W]\n"
+             "    %1 = div %0, %c : f32[B, 3, 9, W]\n"
+             "    %2 = add %1, %y : f32[B, 3, 9, W]\n"
+             "    %3 = relu %2 : f32[B, 3, 9, W]\n    ret %3\n  }\n}\n");
+    lower_check(text, EXTENTS(2, 71), 3);
+    lower_check(text, EXTENTS(1, 1), 3);
+    lower_check(text, EXTENTS(0, 20), 3);
+    lower_check("module @t {\n  graph @main(%x: f16[B, 1, 7, 9, 37], %c: f16[37]) -> "
+                "(f16[B, 1, 4, 5, 37]) {\n"
+                "    %0 = pool %x {kernel = [3, 3, 1], strides = [2, 2, 1], "
+                "before = [1, 1, 0], after = [1, 1, 0], op = max} : "
+                "f16[B, 1, 4, 5, 37]\n"
+                "    %1 = mul %0, %c : f16[B, 1, 4, 5, 37]\n    ret %1\n  }\n}\n",
+                EXTENTS(2), 3);
+    lower_check("module @t {\n  graph @main(%x: f32[B, 2, 9, 40]) -> "
+                "(i32[B, 2, 4, 20]) {\n"
+                "    %0 = pool_indices %x {kernel = [2, 2], strides = [2, 2]} : "
+                "i64[B, 2, 4, 20]\n"
+                "    %1 = cast %0 {to = i32} : i32[B, 2, 4, 20]\n    ret %1\n  }\n}\n",
+                EXTENTS(2), 3);
+}
+
+UNIT_SUITE(cpu_lower_pool, epilogues, maxima_with_padding, maxima_of_other_steps, sums,
            channels_last)

@@ -364,6 +364,21 @@ TEST(forests_of_few_and_many_targets) {
 }
 END_TEST
 
+TEST(pools_with_epilogues) {
+    int64_t extents[] = { 2 };
+    check(
+        "module @t {\n"
+        "  graph @main(%x: f32[B, 3, 9], %c: f32[3, 1]) -> (f32[B, 3, 4], i32[B, 3, 4]) "
+        "{\n"
+        "    %0 = pool %x {kernel = [2], strides = [2], op = sum} : f32[B, 3, 4]\n"
+        "    %1 = mul %0, %c : f32[B, 3, 4]\n"
+        "    %2 = pool_indices %x {kernel = [2], strides = [2]} : i64[B, 3, 4]\n"
+        "    %3 = cast %2 {to = i32} : i32[B, 3, 4]\n"
+        "    ret %1, %3\n  }\n}\n",
+        extents, 5);
+}
+END_TEST
+
 /* ---- bags ---- */
 
 static void check_bag(cuda_bag bag) {
@@ -458,7 +473,7 @@ UNIT_SUITE(cuda_lower, gemm_of_odd_rows, gemm_of_odd_columns, gemm_of_odd_depths
            dot_of_batches_and_dtypes, elementwise_with_broadcast,
            elementwise_on_other_dtypes, copies_of_strided_windows, gathers_by_pieces,
            gathers_and_reductions, softmax_and_norm, lines_of_every_length,
-           lines_of_unknown_length, pads_and_running_sums,
+           lines_of_unknown_length, pads_and_running_sums, pools_with_epilogues,
            forests_of_few_and_many_targets, bags_of_every_dim,
            no_bags_one_bag_empty_bags, means_maxima_and_padding, tables_of_every_format,
            tables_of_different_dims_in_one_launch, an_id_out_of_range_is_reported,
