@@ -106,6 +106,22 @@ void ig_lower_store_anchor(ig_lower *lower, ig_site site, const ig_op *anchor,
 /* Can every input of the body be loaded `lanes` at a time along the last dim of a space
  * with these dims (by strides of 1 or 0, which the run may choose)? */
 bool ig_lower_is_vectorizable(ig_lower *lower, uint32_t rank, const ig_dim *dims);
+/* Where a launch's operand begins, as far as a schedule may know: ig_compute_key holds
+ * it.  Weights, and buffers of CPU sessions, begin at a cache line's begin; what the
+ * caller gives begins at any element. */
+typedef enum ig_root {
+    IG_ROOT_unknown, /* an operand of a body */
+    IG_ROOT_buffer,
+    IG_ROOT_weight,
+    IG_ROOT_port
+} ig_root;
+
+typedef struct ig_lower_start {
+    ig_root root;
+    int64_t even; /* elements: a power of two that divides its offset, 256 at most */
+} ig_lower_start;
+
+ig_lower_start ig_lower_start_of(const ig_value *operand);
 /* GPUs: does each row begin at a multiple of `lanes` elements, of 16 bytes at most?
  * Weights are at multiples of 256 bytes, other buffers of the session and ports in the
  * GPU's memory at multiples of 16. */

@@ -18,7 +18,7 @@ void ig_kernel_share_init(ig_kernel_share *share, const ig_module *module,
                           ig_arena *arena);
 
 /* All that a schedule reads of a compute, as bytes in `arena`: its family and body, and
- * types and strides of its operands, but not which values they are. */
+ * types, strides and starts of its operands, but not which values they are. */
 ig_str ig_compute_key(const ig_op *compute, ig_arena *arena);
 
 /* A kernel that equals this one, or NULL, and then this one is known from now on. */

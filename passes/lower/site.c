@@ -14,6 +14,8 @@
 
 #include <assert.h>
 
+enum { MAX_EVEN = 256 };
+
 /* ---- loads ---- */
 
 ig_dim ig_lower_step(ig_lower *lower, const ig_lower_operand *operand, uint32_t rank,
@@ -138,22 +140,34 @@ static bool is_multiple(ig_dim dim, uint32_t of) {
     return ig_dim_is_static(dim) && ig_dim_value(dim) % of == 0;
 }
 
-/* Memory whose place is known: the operands of a body may be anywhere. */
-static bool is_located(const ig_value *root) {
-    return root->def ? root->def->code == IG_OP_alloc || root->def->code == IG_OP_weight
-                     : !root->block->parent;
+static ig_root root_of(const ig_value *root) {
+    if (root->def) {
+        return root->def->code == IG_OP_alloc    ? IG_ROOT_buffer
+               : root->def->code == IG_OP_weight ? IG_ROOT_weight
+                                                 : IG_ROOT_unknown;
+    }
+    return root->block->parent ? IG_ROOT_unknown : IG_ROOT_port;
+}
+
+ig_lower_start ig_lower_start_of(const ig_value *operand) {
+    const ig_op *view = ig_def(operand, IG_OP_view);
+    ig_lower_start start = { root_of(view ? view->operands[0].value : operand),
+                             MAX_EVEN };
+    ig_dim offset = view ? view->attrs[IG_view_offset].as.dim : ig_dim_of(0);
+    while (start.even > 1 && !is_multiple(offset, (uint32_t)start.even)) {
+        start.even /= 2;
+    }
+    return start;
 }
 
 bool ig_lower_has_even_rows(const ig_lower *lower, const ig_lower_operand *x,
                             uint32_t lanes) {
-    const ig_value *value = ig_lower_operand_value(lower, x);
-    const ig_op *view = ig_def(value, IG_OP_view);
-    if (x->type->rank == 0 || !is_located(view ? view->operands[0].value : value)) {
+    ig_lower_start start = ig_lower_start_of(ig_lower_operand_value(lower, x));
+    if (x->type->rank == 0 || start.root == IG_ROOT_unknown) {
         return false;
     }
     uint32_t last = x->type->rank - 1;
-    bool is_even = ig_dim_is(x->strides[last], 1) &&
-                   (!view || is_multiple(view->attrs[IG_view_offset].as.dim, lanes));
+    bool is_even = ig_dim_is(x->strides[last], 1) && start.even % lanes == 0;
     for (uint32_t d = 0; d < last; d++) {
         is_even &= is_multiple(x->strides[d], lanes);
     }

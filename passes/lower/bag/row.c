@@ -289,11 +289,29 @@ void bag_add_row(const bag_class *c, ig_builder *b, const bag_cursor *at, ig_val
     }
 }
 
+/* Bytes: each row begins at a multiple of them after a line's begin. */
+static int64_t align_of_rows(const bag_class *c) {
+    int64_t aligned = c->layout.stride & -c->layout.stride;
+    for (uint32_t i = 0; i < c->count; i++) {
+        const bag_feature *f = &c->features[i];
+        for (uint32_t t = 0; t < f->tables; t++) {
+            const ig_lower_operand *table = f->table + t;
+            ig_lower_start start =
+                ig_lower_start_of(ig_lower_operand_value(c->lower, table));
+            bool is_located = start.root == IG_ROOT_buffer ||
+                              start.root == IG_ROOT_weight;
+            int64_t size = ig_dtypes[table->type->dtype].bits / 8;
+            int64_t begin = (is_located ? start.even : 1) * (size ? size : 1);
+            aligned = begin < aligned ? begin : aligned;
+        }
+    }
+    return aligned;
+}
+
 void bag_prefetch_row(const bag_class *c, ig_builder *b, const bag_cursor *at,
                       ig_value *row) {
     ig_value *pointer = k_reinterpret(b, row_pointer(c, b, at, row), IG_DT_u8);
-    int64_t aligned = c->layout.stride & -c->layout.stride;
-    bag_prefetch_bytes(c->lower, b, pointer, NULL, c->layout.bytes, aligned);
+    bag_prefetch_bytes(c->lower, b, pointer, NULL, c->layout.bytes, align_of_rows(c));
 }
 
 /* ---- the finished bag ---- */

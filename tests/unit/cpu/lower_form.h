@@ -9,28 +9,41 @@
 
 #include "tests/unit/cpu/lower_plan.h"
 
-static inline bool lower_block_has(const ig_block *block, ig_opcode code) {
+static inline int lower_count_in(const ig_block *block, ig_opcode code) {
+    int count = 0;
     for (const ig_op *op = block->first; op; op = op->next) {
         for (uint32_t i = 0; i < op->body_count; i++) {
-            if (lower_block_has(op->bodies[i], code)) {
-                return true;
-            }
+            count += lower_count_in(op->bodies[i], code);
         }
-        if (op->code == code) {
-            return true;
-        }
+        count += op->code == code;
     }
-    return false;
+    return count;
+}
+
+/* Ops of all kernels. */
+static inline int lower_count(const lower_case *c, ig_opcode code) {
+    int count = 0;
+    for (size_t i = 0; i < c->module->graphs.count; i++) {
+        const ig_graph *graph = c->module->graphs.items[i];
+        bool is_kernel = graph->stage == IG_STAGE_KERNEL;
+        count += is_kernel ? lower_count_in(&graph->body, code) : 0;
+    }
+    return count;
 }
 
 static inline bool lower_has(const lower_case *c, ig_opcode code) {
-    for (size_t i = 0; i < c->module->graphs.count; i++) {
-        const ig_graph *graph = c->module->graphs.items[i];
-        if (graph->stage == IG_STAGE_KERNEL && lower_block_has(&graph->body, code)) {
-            return true;
-        }
-    }
-    return false;
+    return lower_count(c, code) > 0;
+}
+
+/* Of the code for `text` at level v2. */
+static inline int lower_count_of(const char *text, const int64_t *extents,
+                                 ig_opcode code) {
+    lower_case c;
+    lower_open(&c, "v2", text, extents, 2);
+    lower_passes(&c);
+    int count = lower_count(&c, code);
+    lower_close(&c);
+    return count;
 }
 
 /* What code and kernel form may differ in: v2 rounds a muladd twice; and which of two

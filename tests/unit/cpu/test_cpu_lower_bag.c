@@ -187,6 +187,36 @@ TEST(large_tables_are_prefetched) {
     check_bag((bag_text){ 9000, 16, 400, 90, "operands = [1], pool = [sum]" });
 }
 
+/* Of a row of `dim` numbers; tables begin at a line unless the caller has them. */
+static int prefetches_of(const char *table, int64_t dim, int64_t rows) {
+    bool is_input = table[0] == '%';
+    char text[512], own[128];
+    snprintf(own, sizeof own, is_input ? "%s: f32[%lld, %lld], " : "", table,
+             (long long)rows, (long long)dim);
+    char weight[128];
+    snprintf(weight, sizeof weight,
+             is_input ? "" : "weight @t : f32[%lld, %lld] = splat(0)", (long long)rows,
+             (long long)dim);
+    snprintf(
+        text, sizeof text,
+        "module @t {\n  %s\n  graph @main(%s%%ids: i64[N, 3]) -> (f32[N, %lld]) {\n"
+        "    %%0 = bag %s, %%ids {operands = [0], pool = [sum]} : f32[N, %lld]\n"
+        "    ret %%0\n  }\n}\n",
+        weight, own, (long long)dim, table, (long long)dim);
+    return lower_count_of(text, (int64_t[]){ 5 }, IG_OP_prefetch);
+}
+
+TEST(every_line_of_a_row_is_prefetched) {
+    int sites = prefetches_of("@t", 1, 900000); /* in the code, of one line each */
+    CHECK(sites > 0);
+    CHECK_INT(prefetches_of("@t", 64, 90000), 4 * sites);
+    CHECK_INT(prefetches_of("%t", 64, 90000), 5 * sites);
+    CHECK_INT(prefetches_of("@t", 20, 90000), 2 * sites); /* at multiples of 16 */
+    CHECK_INT(prefetches_of("%t", 20, 90000), 3 * sites);
+    CHECK_INT(prefetches_of("%t", 1, 900000), sites);
+    CHECK_INT(prefetches_of("@t", 64, 9), 0);
+}
+
 /* Ids name one of three tables and a row, and the last of each list none at all. */
 static void set_tables(lower_case *c) {
     set_all_offsets(c);
@@ -528,8 +558,9 @@ UNIT_SUITE(cpu_lower_bag, quantised_rows_are_weighted,
            quantised_tables_without_vectors_of_avx, quantised_tables_with_avx2,
            quantised_tables_with_avx512, sums_of_every_dim, no_bags_one_bag_empty_bags,
            means_and_maxima, bags_of_pruned_ids_have_no_maximum, padding_is_left_out,
-           large_tables_are_prefetched, rows_lie_in_several_tables,
-           work_is_shared_by_ids_and_not_by_bags, offsets_past_the_ids_are_reported,
+           large_tables_are_prefetched, every_line_of_a_row_is_prefetched,
+           rows_lie_in_several_tables, work_is_shared_by_ids_and_not_by_bags,
+           offsets_past_the_ids_are_reported,
            negative_ids_count_from_the_end_before_padding_is_left_out,
            weights_have_a_stride_of_their_own,
            the_last_bag_takes_the_rest_unless_it_is_empty,

@@ -173,34 +173,15 @@ TEST(tables_without_ids_stay) {
 
 /* ---- prefetches ---- */
 
-static int count_prefetches(const ig_block *block) {
-    int count = 0;
-    for (const ig_op *op = block->first; op; op = op->next) {
-        count += op->code == IG_OP_prefetch;
-        for (uint32_t i = 0; i < op->body_count; i++) {
-            count += count_prefetches(op->bodies[i]);
-        }
-    }
-    return count;
-}
-
-/* Of the update's kernel: of a word's row, states and gradient. */
+/* Of a word's row, states and gradient. */
 static int prefetches_of(update_text t) {
     ig_arena arena;
     ig_arena_init(&arena, NULL);
     ig_writer text;
     ig_writer_init(&text, &arena);
     put_update(&text, &t);
-    lower_case c;
-    lower_open(&c, "v2", ig_writer_str(&text).data, (int64_t[]){ 9, 5, 5, 5, 7, 7 }, 5);
-    lower_passes(&c);
-    int count = 0;
-    for (size_t i = 0; i < c.module->graphs.count; i++) {
-        const ig_graph *graph = c.module->graphs.items[i];
-        bool is_kernel = graph->stage == IG_STAGE_KERNEL;
-        count += is_kernel ? count_prefetches(&graph->body) : 0;
-    }
-    lower_close(&c);
+    int count = lower_count_of(ig_writer_str(&text).data,
+                               (int64_t[]){ 9, 5, 5, 5, 7, 7 }, IG_OP_prefetch);
     ig_arena_fini(&arena);
     return count;
 }

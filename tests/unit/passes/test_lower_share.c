@@ -50,6 +50,13 @@ static const char *const computes[] = {
     "  %r = relu %a : f32[B, 4]\n  yield %r\n}\n",
     "compute %x, %4 {family = \"map\", outs = 1} (%a: f32[B, 4]) {\n"
     "  %r = relu %a : f32[B, 4]\n  yield %r\n}\n",
+    /* memory of another kind, and another begin in memory of the same kind */
+    "compute %0, %6 {family = \"map\", outs = 1} (%a: f32[B, 4]) {\n"
+    "  %r = relu %a : f32[B, 4]\n  yield %r\n}\n",
+    "compute %7, %0 {family = \"map\", outs = 1} (%a: f32[B, 4]) {\n"
+    "  %r = relu %a : f32[B, 4]\n  yield %r\n}\n",
+    "compute %8, %0 {family = \"map\", outs = 1} (%a: f32[B, 4]) {\n"
+    "  %r = relu %a : f32[B, 4]\n  yield %r\n}\n",
     /* the same op of two values, in each order and of one value twice */
     "compute %x, %z, %0 {family = \"map\", outs = 1} (%a: f32[B, 4], %b: f32[B, 4]) {\n"
     "  %r = sub %a, %b : f32[B, 4]\n  yield %r\n}\n",
@@ -97,7 +104,9 @@ static const char plan_begin[] =
     "%3 = view %w {offset = 0, strides = [8, 1]} : &f32[B, 4]\n"
     "%t = alloc : &f32[4, B]\n"
     "%4 = view %t {offset = 0, strides = [1, B]} : &f32[B, 4]\n"
-    "%5 = alloc : &f32[B]\n%6 = alloc : &f32[B, 4]\n";
+    "%5 = alloc : &f32[B]\n%6 = alloc : &f32[B, 4]\n"
+    "%7 = view %w {offset = 1, strides = [8, 1]} : &f32[B, 4]\n"
+    "%8 = view %w {offset = 2, strides = [8, 1]} : &f32[B, 4]\n";
 
 static const char plan_end[] = "ret %0\n  }\n}\n";
 
