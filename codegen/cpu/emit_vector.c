@@ -110,7 +110,8 @@ static const uint16_t combine_codes[] = {
     [IG_REDUCE_prod] = IG_OP_mul,
 };
 
-/* A fixed tree: lane i of the lower half with lane i of the upper half, and again. */
+/* A fixed tree: lane i of the lower half with lane i of the upper half, and again.  Is
+ * any of some lanes set?  x86 has an instruction for that. */
 ig_status ig_cpu_emit_hreduce(ig_cpu_emitter *e, const ig_op *op) {
     int64_t how = ig_attr_int(op, IG_hreduce_op, IG_REDUCE_sum);
     uint32_t lanes = op->operands[0].value->type->lanes;
@@ -124,6 +125,10 @@ ig_status ig_cpu_emit_hreduce(ig_cpu_emitter *e, const ig_op *op) {
     const ig_cpu_row *combine = &ig_cpu_rows[combine_codes[how]];
     ig_dtype dtype = ig_cpu_operand_dtype(op, 0);
     LLVMValueRef x = ig_cpu_operand(e, op, 0);
+    if (dtype == IG_DT_bool && lanes > 1 && how == IG_REDUCE_max) {
+        return ig_cpu_set_result(e, op,
+                                 l_call1(e->builder, "llvm.vector.reduce.or", x));
+    }
     for (; lanes > 1; lanes /= 2) {
         LLVMValueRef low = take_lanes(e, x, 0, lanes / 2);
         LLVMValueRef high = take_lanes(e, x, lanes / 2, lanes / 2);

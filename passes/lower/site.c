@@ -231,18 +231,13 @@ static void check_divisor(const ig_site *site, ig_value *divisor) {
     uint32_t lanes = divisor->type->lanes;
     ig_dtype dtype = (ig_dtype)divisor->type->dtype;
     ig_value *zero = k_const_vector(b, dtype, lanes, 0);
-    ig_value *is_good = k_compare(b, IG_OP_ne, divisor, zero);
-    if (lanes > 1) {
-        ig_value *one = k_const_vector(b, dtype, lanes, 1);
-        ig_value *is_zero = k_where(b, is_good, zero, one);
-        if (site->count) {
-            ig_value *count = k_splat(b, site->count, lanes);
-            ig_value *is_meant = k_compare(b, IG_OP_lt, k_iota(b, lanes), count);
-            is_zero = k_where(b, is_meant, is_zero, zero);
-        }
-        ig_value *any = k_hreduce(b, IG_REDUCE_max, is_zero);
-        is_good = k_compare(b, IG_OP_eq, any, k_const(b, dtype, 0));
+    ig_value *is_zero = k_compare(b, IG_OP_eq, divisor, zero);
+    if (lanes > 1 && site->count) {
+        ig_value *count = k_splat(b, site->count, lanes);
+        ig_value *is_meant = k_compare(b, IG_OP_lt, k_iota(b, lanes), count);
+        is_zero = k_binary(b, IG_OP_and, is_zero, is_meant);
     }
+    ig_value *is_good = k_unary(b, IG_OP_not, k_any(b, is_zero));
     k_if check = k_if_open(b, is_good, NULL, 0);
     ig_value *none = k_i64(&check.other, 0);
     k_report(&check.other, k_i64(&check.other, IG_REPORT_ZERO_DIVISOR), none, none);

@@ -286,6 +286,11 @@ ig_value *k_hreduce(ig_builder *b, ig_reduce op, ig_value *x) {
     return ig_build_hreduce_op(&e, &spec, (ig_hreduce_attrs){ .op = (int)op })->results;
 }
 
+ig_value *k_any(ig_builder *b, ig_value *x) {
+    assert(x->type->dtype == IG_DT_bool && "lanes that say yes or no");
+    return k_hreduce(b, IG_REDUCE_max, x);
+}
+
 ig_value *k_extract(ig_builder *b, ig_value *x, int64_t lane) {
     assert(lane >= 0 && lane < x->type->lanes && "the vector has such a lane");
     ig_value *operands[] = { x, k_i64(b, lane) };

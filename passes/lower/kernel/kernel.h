@@ -60,6 +60,7 @@ ig_value *k_cast(ig_builder *b, ig_value *x, ig_dtype to); /* x when equal */
 ig_value *k_splat(ig_builder *b, ig_value *x, uint32_t lanes); /* x when lanes is 1 */
 ig_value *k_iota(ig_builder *b, uint32_t lanes);               /* i64 0, 1, 2 … */
 ig_value *k_hreduce(ig_builder *b, ig_reduce op, ig_value *x); /* to one lane */
+ig_value *k_any(ig_builder *b, ig_value *x); /* of lanes of bool */
 ig_value *k_extract(ig_builder *b, ig_value *x, int64_t lane);
 ig_value *k_shuffle(ig_builder *b, ig_value *x, ig_value *y, const int64_t *lanes,
                     uint32_t count);

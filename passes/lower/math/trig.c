@@ -42,11 +42,8 @@ static ig_math_angle reduce_small(ig_builder *b, ig_value *x) {
 /* `is_large` lanes of `small` replaced, in a branch taken when there is one. */
 static ig_math_angle reduce_rest(ig_builder *b, ig_value *x, ig_value *is_large,
                                  ig_math_angle small, bool is_single) {
-    ig_value *flags = k_where(b, is_large, ig_math_const(b, x, 1),
-                              ig_math_const(b, x, 0));
-    ig_value *any = ig_math_is(b, IG_OP_gt, k_hreduce(b, IG_REDUCE_max, flags), 0);
     const ig_type *types[] = { x->type, x->type, small.n->type };
-    k_if branch = k_if_open(b, any, types, 3);
+    k_if branch = k_if_open(b, k_any(b, is_large), types, 3);
     ig_math_angle large = ig_math_reduce_large(&branch.then, x, is_single);
     ig_value *mixed[] = {
         k_where(&branch.then, is_large, large.r, small.r),

@@ -240,35 +240,41 @@ static ig_value *place_lanes(const gather *g, ig_builder *b, ig_value *const *ro
     if (g->op->code == IG_OP_gather || g->axis == inner) {
         return at;
     }
-    ig_value *last = k_splat(b, k_sub(b, count, k_i64(b, 1)), lanes);
-    ig_value *lane = k_binary(b, IG_OP_min, k_iota(b, lanes), last);
+    ig_value *lane = k_iota(b, lanes);
+    if (count) {
+        ig_value *last = k_splat(b, k_sub(b, count, k_i64(b, 1)), lanes);
+        lane = k_binary(b, IG_OP_min, lane, last);
+    }
     step = ig_lower_dim(g->lower, g->x->strides[inner]);
     return k_binary(b, IG_OP_add, at,
                     k_binary(b, IG_OP_mul, lane, k_splat(b, step, lanes)));
 }
 
-/* The rows of some ids; *is_good: are all of those that count in range? */
+/* The rows of some ids; *is_good: are all of those that count (NULL: all) in range? */
 static ig_value *check_lanes(const gather *g, ig_builder *b, ig_value *ids,
                              ig_value *count, ig_value **is_good) {
     uint32_t lanes = ids->type->lanes;
     ig_value *extent = ig_lower_dim(g->lower, g->x->type->dims[g->axis]);
     ig_value *zero = k_splat(b, k_i64(b, 0), lanes), *all = k_splat(b, extent, lanes);
-    ig_value *one = k_splat(b, k_i64(b, 1), lanes), *rows = ids;
+    ig_value *rows = ids;
     if (g->wraps) {
         ig_value *is_low = k_compare(b, IG_OP_lt, ids, zero);
         rows = k_where(b, is_low, k_binary(b, IG_OP_add, ids, all), ids);
     }
     ig_value *is_in = k_compare(b, IG_OP_lt, k_cast(b, rows, IG_DT_u64),
                                 k_cast(b, all, IG_DT_u64));
-    ig_value *is_meant = k_compare(b, IG_OP_lt, k_iota(b, lanes),
-                                   k_splat(b, count, lanes));
-    ig_value *bad = k_where(b, is_in, zero, k_where(b, is_meant, one, zero));
-    ig_value *any = k_hreduce(b, IG_REDUCE_max, bad);
-    *is_good = k_compare(b, IG_OP_eq, any, k_i64(b, 0));
+    ig_value *is_bad = k_unary(b, IG_OP_not, is_in);
+    if (count) {
+        ig_value *is_meant = k_compare(b, IG_OP_lt, k_iota(b, lanes),
+                                       k_splat(b, count, lanes));
+        is_bad = k_binary(b, IG_OP_and, is_bad, is_meant);
+    }
+    *is_good = k_unary(b, IG_OP_not, k_any(b, is_bad));
     return k_where(b, is_in, rows, zero);
 }
 
-/* Elements from index[inner] on; those that ids out of range name go one by one. */
+/* Elements from index[inner] on, `count` of a vector (NULL: all); those that ids out of
+ * range name go one by one. */
 static void emit_id_vector(const gather *g, ig_builder *b, ig_value **index,
                            ig_value *count) {
     uint32_t inner = g->row_rank - 1, lanes = ig_lower_lanes(g->lower, IG_DT_i64);
@@ -283,8 +289,10 @@ static void emit_id_vector(const gather *g, ig_builder *b, ig_value **index,
     ig_value *x = k_load_at(in, g->x->buffer, place_lanes(g, in, index, rows, count));
     ig_value *to = dot_strides(g, in, g->out->strides, index, g->row_rank);
     k_store_count(in, x, g->out->buffer, to, count);
-    k_loop loop = k_loop_open(&check.other, first, k_add(&check.other, first, count),
-                              k_i64(&check.other, 1), NULL, 0);
+    ig_value *end = k_add(&check.other, first,
+                          count ? count : k_i64(&check.other, lanes));
+    k_loop loop = k_loop_open(&check.other, first, end, k_i64(&check.other, 1), NULL,
+                              0);
     index[inner] = loop.index;
     emit_row(g, &loop.b, index);
     k_loop_close(&loop, NULL, 0);
@@ -302,15 +310,23 @@ static void emit_line(const gather *g, ig_builder *b, ig_value *outer, ig_value 
         index[d] = d == 0 ? outer : k_mod(b, outer, extent);
         outer = d == 0 ? outer : k_div(b, outer, extent);
     }
-    int64_t lanes = has_id_lanes(g) ? ig_lower_lanes(g->lower, IG_DT_i64) : 1;
-    k_loop loop = k_loop_open(b, first, last, k_i64(b, lanes), NULL, 0);
-    index[inner] = loop.index;
-    if (lanes > 1) {
-        ig_value *left = k_sub(&loop.b, last, loop.index);
-        emit_id_vector(g, &loop.b, index, k_min(&loop.b, left, k_i64(&loop.b, lanes)));
-    } else {
-        emit_row(g, &loop.b, index);
+    if (has_id_lanes(g)) {
+        ig_value *lanes = k_i64(b, ig_lower_lanes(g->lower, IG_DT_i64));
+        ig_value *count = k_div(b, k_max(b, k_sub(b, last, first), k_i64(b, 0)), lanes);
+        ig_value *whole = k_add(b, first, k_mul(b, count, lanes));
+        k_loop vectors = k_loop_open(b, first, whole, lanes, NULL, 0);
+        index[inner] = vectors.index;
+        emit_id_vector(g, &vectors.b, index, NULL);
+        k_loop_close(&vectors, NULL, 0);
+        k_if rest = k_if_open(b, k_compare(b, IG_OP_lt, whole, last), NULL, 0);
+        index[inner] = whole;
+        emit_id_vector(g, &rest.then, index, k_sub(&rest.then, last, whole));
+        k_if_close(&rest, NULL, NULL);
+        return;
     }
+    k_loop loop = k_loop_open(b, first, last, k_i64(b, 1), NULL, 0);
+    index[inner] = loop.index;
+    emit_row(g, &loop.b, index);
     k_loop_close(&loop, NULL, 0);
 }
 

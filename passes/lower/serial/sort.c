@@ -182,9 +182,7 @@ static void try_vector(const sort *s, ig_builder *b, ig_value *at, state *now) {
     ig_value *left = k_sub(b, s->extent, at);
     ig_value *x = widen_lanes(s, b, load_lanes(s, b, at, s->lanes, left));
     ig_value *may = may_precede(s, b, x, now->values[BOUND]);
-    ig_value *any = k_hreduce(b, IG_REDUCE_max, k_cast(b, may, IG_DT_i32));
-    any = k_compare(b, IG_OP_gt, any, k_const(b, IG_DT_i32, 0));
-    step_if(s, b, any, try_elements, at, now);
+    step_if(s, b, k_any(b, may), try_elements, at, now);
 }
 
 /* None, where none are kept. */

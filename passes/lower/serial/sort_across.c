@@ -69,9 +69,7 @@ static void take_keys(const across *a, ig_builder *b, ig_value *next, ig_value *
         with[i] = keys[i];
     }
     ig_value *is_before = k_compare(b, IG_OP_lt, next, keys[a->few - 1]);
-    ig_value *any = k_hreduce(b, IG_REDUCE_max, k_cast(b, is_before, IG_DT_i32));
-    any = k_compare(b, IG_OP_gt, any, k_const(b, IG_DT_i32, 0));
-    k_if branch = k_if_open(b, any, types, a->few);
+    k_if branch = k_if_open(b, k_any(b, is_before), types, a->few);
     ig_sort_put_key(&branch.then, next, with, a->few);
     k_if_close(&branch, with, keys);
     memcpy(keys, branch.results, a->few * sizeof *keys);

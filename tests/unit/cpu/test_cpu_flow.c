@@ -151,6 +151,39 @@ TEST(lanes_are_reduced_by_halves) {
     }
 }
 
+/* Is any lane above 0.5? */
+static void check_any(cpu_case *c, uint32_t lanes) {
+    static const ig_dtype buffers[] = { IG_DT_f32, IG_DT_bool };
+    ig_builder b;
+    ig_graph *kernel = cpu_case_kernel(c, "any", buffers, 2, 0, &b);
+    ig_value **args = kernel->body.args, *zero = k_i64(&b, 0);
+    ig_value *x = k_load(&b, args[0], zero, lanes);
+    ig_value *half = k_const_vector(&b, IG_DT_f32, lanes, 0.5);
+    k_store(&b, k_any(&b, k_compare(&b, IG_OP_gt, x, half)), args[1], zero);
+    ig_make_ret(&b, NULL, 0);
+    for (uint32_t set = 0; set <= lanes; set++) {
+        float in[64] = { 0 };
+        uint8_t got = 7;
+        if (set < lanes) {
+            in[set] = 1;
+        }
+        void *const pointers[] = { in, &got };
+        cpu_case_run(c, kernel, pointers, NULL, 1);
+        CHECK_INT(got, set < lanes);
+    }
+}
+
+TEST(any_of_some_lanes) {
+    for (size_t i = 0; i < LEVELS; i++) {
+        cpu_case c;
+        cpu_case_open(&c, levels[i]);
+        for (uint32_t lanes = 1; lanes <= 64; lanes *= 2) {
+            check_any(&c, lanes);
+        }
+        cpu_case_close(&c);
+    }
+}
+
 /* out[k] = in[7 - k] by load_at of reversed indices; then in[4], by a run-time lane;
  * then the even elements, by shuffle. */
 static ig_graph *build_lanes(cpu_case *c, ig_dtype dtype) {
@@ -338,6 +371,7 @@ TEST(memory_that_runs_out_unwinds) {
 
 UNIT_SUITE(cpu_flow, threads_compile_at_once_and_alike,
            loops_carry_values_whatever_the_unrolling, tiles_loops_and_branches_nest,
-           lanes_are_reduced_by_halves, lanes_are_gathered_extracted_and_shuffled,
-           bits_are_seen_as_other_types, every_kernel_op_has_an_emitter,
-           memory_that_runs_out_unwinds, an_op_without_an_emitter_is_named)
+           lanes_are_reduced_by_halves, any_of_some_lanes,
+           lanes_are_gathered_extracted_and_shuffled, bits_are_seen_as_other_types,
+           every_kernel_op_has_an_emitter, memory_that_runs_out_unwinds,
+           an_op_without_an_emitter_is_named)
