@@ -243,11 +243,13 @@ ig_status ig_cpu_emit_kernel(ig_cpu_emitter *e) {
     e->values = IG_NEW_ARRAY(e->arena, LLVMValueRef, e->kernel->value_count);
     create_function(e);
     load_arguments(e);
+    ig_cpu_open_table(e);
     LLVMBasicBlockRef entry = LLVMGetInsertBlock(e->builder);
     LLVMBasicBlockRef body = l_block(e->builder, "body");
     LLVMPositionBuilderAtEnd(e->builder, body);
     IG_TRY(ig_cpu_emit_block(e, &e->kernel->body));
     ig_cpu_release_tiles(e);
+    ig_cpu_close_table(e);
     LLVMBuildRetVoid(e->builder);
     LLVMPositionBuilderAtEnd(e->builder, entry);
     LLVMBuildBr(e->builder, body);

@@ -8,6 +8,15 @@
 #include "codegen/cpu/llvm_shim.h"
 #include "ir/ops.h"
 
+/* Constants in memory (emit_table.c). */
+typedef struct ig_cpu_table {
+    LLVMValueRef global, address; /* the words; a place of the stack that has theirs */
+    LLVMValueRef *words;          /* the first `count` of `room` are set */
+    uint32_t count, room;
+    LLVMBasicBlockRef block; /* where `base` was read */
+    LLVMValueRef base;
+} ig_cpu_table;
+
 /* One kernel on its way into one LLVM module.  LLVM objects are the machine's. */
 struct ig_cpu_emitter {
     ig_context *context;
@@ -23,6 +32,7 @@ struct ig_cpu_emitter {
     LLVMValueRef zeros, waste;    /* stack memory for accesses that are not done */
     LLVMValueRef tiles;           /* stack memory: how tiles are set; NULL: never */
     LLVMValueRef *values;         /* by ig_value id */
+    ig_cpu_table *table;          /* or NULL: constants are left to LLVM */
     ig_cpu_debug *debug;          /* or NULL */
 };
 
@@ -43,6 +53,14 @@ void ig_cpu_release_tiles(ig_cpu_emitter *e);
 /* Emits the ops of `block` up to its terminator; values of the block's arguments must
  * be set.  The operands of the terminator are read with ig_cpu_value. */
 ig_status ig_cpu_emit_block(ig_cpu_emitter *e, const ig_block *block);
+
+/* emit_table.c: in the entry block; after the kernel. */
+void ig_cpu_open_table(ig_cpu_emitter *e);
+void ig_cpu_close_table(ig_cpu_emitter *e);
+/* Lanes of a constant, and of 32 bits that `op` needs as elements of its result: from
+ * the table, or NULL where they are left to LLVM. */
+LLVMValueRef ig_cpu_table_constant(ig_cpu_emitter *e, const ig_op *op);
+LLVMValueRef ig_cpu_table_word(ig_cpu_emitter *e, const ig_op *op, uint32_t bits);
 
 /* ---- types and values ---- */
 

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+enum { ROUND_BITS = 0x4b400000 }; /* of 0x1.8p23 */
+
 /* The instruction for one type of vectors. */
 typedef struct scale_form {
     ig_dtype dtype;
@@ -78,7 +80,10 @@ ig_status ig_cpu_emit_mul_exp2(ig_cpu_emitter *e, const ig_op *op) {
     if (!form) {
         return ig_cpu_set_result(e, op, scale_by_halves(e, is_single, x, y));
     }
-    LLVMValueRef round = l_real(LLVMTypeOf(y), is_single ? 0x1.8p23 : 0x1.8p52);
+    LLVMValueRef placed = is_single ? ig_cpu_table_word(e, op, ROUND_BITS) : NULL;
+    LLVMValueRef round = placed
+                             ? placed
+                             : l_real(LLVMTypeOf(y), is_single ? 0x1.8p23 : 0x1.8p52);
     LLVMValueRef n = LLVMBuildFSub(e->builder, y, round, L_UNNAMED);
     return ig_cpu_set_result(e, op, scale_by_instruction(e, form, x, n));
 }

@@ -50,7 +50,14 @@ ig_status ig_cpu_emit_abs(ig_cpu_emitter *e, const ig_op *op) {
         return ig_cpu_set_result(e, op, x);
     }
     IG_TRY(need_real(e, op));
-    return ig_cpu_set_result(e, op, l_call1(b, "llvm.fabs", x));
+    LLVMValueRef mask = dtype == IG_DT_f32 ? ig_cpu_table_word(e, op, INT32_MAX) : NULL;
+    if (!mask) {
+        return ig_cpu_set_result(e, op, l_call1(b, "llvm.fabs", x));
+    }
+    LLVMTypeRef whole = l_as_int(type);
+    x = LLVMBuildAnd(b, LLVMBuildBitCast(b, x, whole, L_UNNAMED),
+                     LLVMBuildBitCast(b, mask, whole, L_UNNAMED), L_UNNAMED);
+    return ig_cpu_set_result(e, op, LLVMBuildBitCast(b, x, type, L_UNNAMED));
 }
 
 /* -1, 0 or 1; the sign of a NaN is that NaN, of -0 is 0. */

@@ -33,6 +33,10 @@ ig_status ig_cpu_emit_const(ig_cpu_emitter *e, const ig_op *op) {
     if (lanes <= 1) {
         return ig_cpu_set_result(e, op, read_constant(e, data, 0));
     }
+    LLVMValueRef placed = ig_cpu_table_constant(e, op);
+    if (placed) {
+        return ig_cpu_set_result(e, op, placed);
+    }
     LLVMValueRef *values = IG_NEW_ARRAY(e->arena, LLVMValueRef, lanes);
     for (uint32_t i = 0; i < lanes; i++) {
         values[i] = read_constant(e, data, i);
@@ -43,8 +47,10 @@ ig_status ig_cpu_emit_const(ig_cpu_emitter *e, const ig_op *op) {
 /* ---- lanes ---- */
 
 ig_status ig_cpu_emit_splat(ig_cpu_emitter *e, const ig_op *op) {
-    LLVMValueRef x = ig_cpu_operand(e, op, 0);
-    return ig_cpu_set_result(e, op, l_splat(e->builder, x, ig_cpu_result_lanes(op)));
+    LLVMValueRef x = ig_cpu_operand(e, op, 0), placed = ig_cpu_table_constant(e, op);
+    LLVMValueRef lanes = placed ? placed
+                                : l_splat(e->builder, x, ig_cpu_result_lanes(op));
+    return ig_cpu_set_result(e, op, lanes);
 }
 
 ig_status ig_cpu_emit_iota(ig_cpu_emitter *e, const ig_op *op) {

@@ -114,4 +114,91 @@ TEST(register_tiles_stay_in_registers) {
     }
 }
 
-UNIT_SUITE(cpu_gemm, register_tiles_stay_in_registers)
+/* ---- what follows sums ---- */
+
+enum { BOUNDS = 8 };
+
+static float bound_of(int i) {
+    return (float)(90 - 7 * i);
+}
+
+/* A tile for each of `blocks`, and of each the sums within bounds, less their sign. */
+static ig_graph *build_blocks(cpu_case *c, const tile *t) {
+    static const ig_dtype buffers[] = { IG_DT_f32, IG_DT_f32, IG_DT_f32 };
+    ig_builder b;
+    ig_graph *kernel = cpu_case_kernel(c, "blocks", buffers, 3, 2, &b);
+    ig_value **args = kernel->body.args, *zeros[K_CARRIED], *sums[K_CARRIED];
+    uint32_t count = t->rows * t->vectors, lanes = t->lanes;
+    k_loop blocks = k_loop_open(&b, k_i64(&b, 0), args[4], k_i64(&b, 1), NULL, 0);
+    ig_builder *in = &blocks.b;
+    ig_value *y = k_offset(in, args[2],
+                           k_mul(in, blocks.index, k_i64(in, count * lanes)));
+    for (uint32_t i = 0; i < count; i++) {
+        zeros[i] = k_const_vector(in, IG_DT_f32, lanes, 0);
+    }
+    k_loop loop = k_loop_open(in, k_i64(in, 0), args[3], k_i64(in, 1), zeros, count);
+    for (uint32_t i = 0; i < count; i++) {
+        ig_value *at = k_add(&loop.b, loop.index, k_i64(&loop.b, i));
+        ig_value *x = k_splat(&loop.b, k_load(&loop.b, args[0], at, 1), lanes);
+        ig_value *w = k_load(&loop.b, args[1], k_i64(&loop.b, (i % 2) * lanes), lanes);
+        sums[i] = k_muladd(&loop.b, x, w, loop.carried[i]);
+    }
+    k_loop_close(&loop, sums, count);
+    for (uint32_t i = 0; i < count; i++) {
+        k_store(in, loop.results[i], y, k_i64(in, i * lanes));
+    }
+    k_loop rest = k_loop_open(in, k_i64(in, 0), k_i64(in, count * lanes),
+                              k_i64(in, lanes), NULL, 0);
+    ig_value *v = k_load(&rest.b, y, rest.index, lanes);
+    for (int i = 0; i < BOUNDS; i++) {
+        v = k_min(&rest.b, v, k_const_vector(&rest.b, IG_DT_f32, lanes, bound_of(i)));
+        v = k_max(&rest.b, v, k_const_vector(&rest.b, IG_DT_f32, lanes, -bound_of(i)));
+    }
+    k_store(&rest.b, k_unary(&rest.b, IG_OP_abs, v), y, rest.index);
+    k_loop_close(&rest, NULL, 0);
+    k_loop_close(&blocks, NULL, 0);
+    ig_make_ret(&b, NULL, 0);
+    return kernel;
+}
+
+static void check_blocks(cpu_case *c, const ig_graph *kernel, const tile *t) {
+    enum { K = 5, BLOCKS = 3, MAX = BLOCKS * 28 * 16 };
+    static float x[K + 28], w[32], y[MAX];
+    int64_t count = t->rows * t->vectors;
+    for (int i = 0; i < 32; i++) {
+        w[i] = (float)(i % 11 - 5);
+        x[i] = (float)(i % 7 - 3);
+    }
+    x[3] = -0.0f;
+    cpu_case_run(c, kernel, (void *[]){ x, w, y }, (int64_t[]){ K, BLOCKS }, 1);
+    for (int64_t i = 0; i < BLOCKS * count * t->lanes; i++) {
+        int64_t vector = i / t->lanes % count, lane = i % t->lanes;
+        float sum = 0;
+        for (int64_t k = 0; k < K; k++) {
+            sum += x[k + vector] * w[vector % 2 * t->lanes + lane];
+        }
+        float bound = bound_of(BOUNDS - 1);
+        CHECK(y[i] == fminf(fabsf(sum), bound) && !signbit(y[i]));
+    }
+}
+
+/* Constants of what follows sums have no registers where these are made. */
+TEST(constants_leave_registers_to_sums) {
+    static const tile all[] = { { "v4", 14, 2, 16 },
+                                { "v3", 6, 2, 8 },
+                                { "v2", 6, 2, 4 } };
+    for (size_t i = 0; i < IG_COUNT_OF(all); i++) {
+        cpu_case c;
+        cpu_case_open(&c, all[i].level);
+        ig_graph *kernel = build_blocks(&c, &all[i]);
+        const char *text = cpu_case_text(&c, kernel, IG_EMIT_ASM);
+        CHECK_MSG(!strstr(text, "64-byte Spill") && !strstr(text, "32-byte Spill") &&
+                      !strstr(text, "16-byte Spill"),
+                  "%s: sums are moved to memory", all[i].level);
+        check_blocks(&c, kernel, &all[i]);
+        cpu_case_close(&c);
+    }
+}
+
+UNIT_SUITE(cpu_gemm, register_tiles_stay_in_registers,
+           constants_leave_registers_to_sums)
