@@ -9,11 +9,12 @@
  *     %1 = add %0, @bias : f32[L*B, 8]
  *     %2 = reshape %1 {to = [B, L, 8]} : f32[B, L, 8]
  *
- * so that they can be fused with the product.  A product here is a matmul or what
- * elementwise ops make of one, in its shape.  The other operands must have as many
- * elements, one element, or be a row that is repeated along the last axis, which the
- * reshape must leave alone; elementwise ops that compute them go along.  A value that
- * is a view of other strides stays, since its reshape would be a copy.
+ * so that they can be fused with the product.  A product here is a matmul, a layer norm
+ * or what elementwise ops make of one, in its shape.  The other operands must have as
+ * many elements, one element, be a row that is repeated along the last axis, which the
+ * reshape must leave alone, or have numbers along leading axes alone that it leaves;
+ * elementwise ops that compute them go along.  A value that is a view of other strides
+ * stays, since its reshape would be a copy.
  *
  * Needs pack; shapes in attribute form.  Keeps the results.
  */
@@ -21,6 +22,7 @@
 #include "passes/engine/rewrite.h"
 
 #include <assert.h>
+#include <string.h>
 
 enum { MAX_OPERANDS = 4 }; /* of an op that sinks */
 
@@ -41,13 +43,14 @@ static bool is_map(const ig_op *op) {
     return op && (ig_ops[op->code].traits & IG_MAP) && op->result_count == 1;
 }
 
-/* A matmul, or elementwise ops on one in the same shape, within *left visits. */
+/* A matmul or norm, or elementwise ops on one in the same shape, within *left
+ * visits. */
 static bool find_product(const ig_value *value, uint32_t *left) {
     const ig_op *op = value->def;
     if (!is_map(op)) {
-        return op &&
-               (op->code == IG_OP_matmul_panels || op->code == IG_OP_matmul ||
-                op->code == IG_OP_matmul_quads || op->code == IG_OP_matmul_integer);
+        return op && (op->code == IG_OP_matmul_panels || op->code == IG_OP_matmul ||
+                      op->code == IG_OP_matmul_quads ||
+                      op->code == IG_OP_matmul_integer || op->code == IG_OP_layer_norm);
     }
     for (uint32_t i = 0; *left > 0 && i < op->operand_count; i++) {
         const ig_value *x = op->operands[i].value;
@@ -95,14 +98,50 @@ static bool is_row(const shapes *s, const ig_type *type) {
            ig_dim_equal(s->module, last, after) == IG_YES;
 }
 
+/* Leading axes that the reshape leaves alone. */
+static uint32_t count_equal_axes(const shapes *s) {
+    uint32_t d = 0;
+    while (d < s->from->rank && d < s->to->rank &&
+           ig_dim_equal(s->module, s->from->dims[d], s->to->dims[d]) == IG_YES) {
+        d++;
+    }
+    return d;
+}
+
+/* [C, 1, 1], with extents along axes alone that the reshape leaves. */
+static bool is_column(const shapes *s, const ig_type *type) {
+    uint32_t own = s->to->rank - count_equal_axes(s);
+    bool is_column = type->rank > own && type->rank <= s->to->rank;
+    for (uint32_t d = 0; is_column && d < own; d++) {
+        is_column = ig_dim_is(type->dims[type->rank - 1 - d], 1);
+    }
+    return is_column;
+}
+
 static bool is_shape_free(const shapes *s, const ig_value *value) {
-    return is_one_element(value->type) || is_row(s, value->type);
+    return is_one_element(value->type) || is_row(s, value->type) ||
+           is_column(s, value->type);
+}
+
+/* [C, 1, 1] as the product's shape has it. */
+static ig_value *turn_column(const shapes *s, ig_expr *e, ig_value *value) {
+    uint32_t equal = count_equal_axes(s), rank = value->type->rank;
+    uint32_t kept = rank - (s->to->rank - equal), own = s->from->rank - equal;
+    ig_dim dims[2 * IG_TENSOR_RANK];
+    memcpy(dims, value->type->dims, kept * sizeof *dims);
+    for (uint32_t d = 0; d < own; d++) {
+        dims[kept + d] = ig_dim_of(1);
+    }
+    return ig_expr_reshape(e, value, kept + own, dims);
 }
 
 /* Without the leading axes of extent 1 that the product's shape has no room for. */
 static ig_value *drop_axes(const shapes *s, ig_builder *b, ig_value *value) {
     const ig_type *type = value->type;
     ig_expr e = ig_expr_of(b);
+    if (!is_one_element(type) && is_column(s, type)) {
+        return turn_column(s, &e, value);
+    }
     return type->rank <= s->from->rank
                ? value
                : ig_expr_reshape(&e, value, 1, &type->dims[type->rank - 1]);

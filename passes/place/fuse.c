@@ -98,6 +98,12 @@ static bool has_equal_dims(ig_module *module, const ig_type *a, const ig_type *b
     return true;
 }
 
+/* Of the family of softmax only norms do: its kernels know no places but offsets. */
+static bool takes_epilogue(const region *r) {
+    return ig_family_has(r->family, IG_FAMILY_EPILOGUE) ||
+           r->ops.items[0]->code == IG_OP_layer_norm;
+}
+
 /* The region whose root computes `value` and could have elementwise `op`, or NULL. */
 static region *find_growing(fuser *f, ig_op *op, const ig_value *value) {
     if (!value->def || value->def->block != op->block) {
@@ -108,7 +114,7 @@ static region *find_growing(fuser *f, ig_op *op, const ig_value *value) {
     if (!is_root || r->ops.count >= REGION_OPS) {
         return NULL;
     }
-    bool can_grow = is_map(r) || ig_family_has(r->family, IG_FAMILY_EPILOGUE);
+    bool can_grow = is_map(r) || takes_epilogue(r);
     bool is_same = has_equal_dims(ig_op_module(op), value->type, op->results[0].type);
     return can_grow && is_same ? r : NULL;
 }

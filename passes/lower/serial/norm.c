@@ -48,18 +48,21 @@ typedef void (*step_fn)(row *r, ig_builder *b, ig_value **totals, ig_value *coun
 
 /* ---- one step of each walk ---- */
 
-/* An operand at the position of the walk; those of lower rank belong to the
- * last axes. */
+/* The position of the walk. */
+static ig_site site_of(const row *r, ig_builder *b, ig_value *count) {
+    return (ig_site){ .b = b,
+                      .lanes = r->n->lanes,
+                      .rank = r->n->rank,
+                      .dims = r->n->x->type->dims,
+                      .index = r->index,
+                      .count = count };
+}
+
+/* An operand there; those of lower rank belong to the last axes. */
 static ig_value *load_operand(row *r, ig_builder *b, const ig_lower_operand *operand,
                               ig_value *count) {
-    const norm *n = r->n;
-    ig_site site = { .b = b,
-                     .lanes = n->lanes,
-                     .rank = n->rank,
-                     .dims = n->x->type->dims,
-                     .index = r->index,
-                     .count = count };
-    return k_cast(b, ig_lower_load(n->lower, &site, operand), n->wide);
+    ig_site site = site_of(r, b, count);
+    return k_cast(b, ig_lower_load(r->n->lower, &site, operand), r->n->wide);
 }
 
 /* 0 in the lanes after the last element: one that is broadcast fills them too. */
@@ -89,6 +92,7 @@ static void step_squares(row *r, ig_builder *b, ig_value **totals, ig_value *cou
     totals[SQUARES] = k_muladd(b, centred, centred, totals[SQUARES]);
 }
 
+/* The results, as the body's elementwise ops make them. */
 static void step_write(row *r, ig_builder *b, ig_value **totals, ig_value *count) {
     const norm *n = r->n;
     ig_value *value = load_operand(r, b, n->x, count);
@@ -105,13 +109,7 @@ static void step_write(row *r, ig_builder *b, ig_value **totals, ig_value *count
         value = k_add(b, value,
                       load_operand(r, b, ig_lower_input(n->lower, n->op, 2), count));
     }
-    ig_value *at = k_i64(b, 0);
-    for (uint32_t d = 0; d < n->rank; d++) {
-        ig_value *stride = ig_lower_dim(n->lower, n->out->strides[d]);
-        at = k_add(b, at, k_mul(b, r->index[d], stride));
-    }
-    value = k_cast(b, value, (ig_dtype)n->out->type->dtype);
-    k_store_count(b, value, n->out->buffer, at, count);
+    ig_lower_store_anchor(n->lower, site_of(r, b, count), n->op, value);
 }
 
 /* ---- a walk over the normalised axes ---- */
@@ -211,6 +209,19 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
 
 /* ---- the schedule ---- */
 
+/* Are the norm's own operands and its result contiguous or constant along the last
+ * axis? */
+static bool has_lanes(const norm *n) {
+    bool has_lanes = ig_dim_is(n->out->strides[n->rank - 1], 1);
+    for (uint32_t i = 0; i < n->op->operand_count; i++) {
+        const ig_lower_operand *x = ig_lower_input(n->lower, n->op, i);
+        ig_dim step = ig_lower_step(n->lower, x, n->rank, n->x->type->dims,
+                                    n->rank - 1);
+        has_lanes &= ig_dim_is(step, 0) || ig_dim_is(step, 1);
+    }
+    return has_lanes;
+}
+
 ig_status ig_lower_serial_norm(ig_lower *lower) {
     const ig_op *op = ig_lower_anchor(lower, IG_OP_layer_norm);
     assert(op && "the family's body has its anchor");
@@ -222,9 +233,7 @@ ig_status ig_lower_serial_norm(ig_lower *lower) {
     int64_t axis = ig_attr_int(op, IG_layer_norm_axis, 0);
     n.axis = (uint32_t)(axis < 0 ? axis + n.rank : axis);
     n.wide = n.x->type->dtype == IG_DT_f64 ? IG_DT_f64 : IG_DT_f32;
-    bool has_lanes = ig_lower_is_vectorizable(lower, n.rank, n.x->type->dims) &&
-                     ig_dim_is(n.out->strides[n.rank - 1], 1);
-    n.lanes = has_lanes ? ig_lower_lanes(lower, n.wide) : 1;
+    n.lanes = has_lanes(&n) ? ig_lower_lanes(lower, n.wide) : 1;
     ig_module *module = lower->module;
     ig_dim length = ig_dim_product(module, n.x->type->dims + n.axis, n.rank - n.axis);
     int64_t known = 0;
@@ -234,7 +243,7 @@ ig_status ig_lower_serial_norm(ig_lower *lower) {
     n.team = ig_team_open(lower, n.wide, n.x->type->dims[n.rank - 1]);
     n.rows = n.rows < 1 || n.team.size ? 1 : n.rows;
     ig_dim rows = ig_dim_product(module, n.x->type->dims, n.axis);
-    lower->name = "layer_norm";
+    lower->name = ig_lower_name(lower, "layer_norm");
     lower->grid = ig_lower_ceil_div(lower, rows, n.rows);
     lower->cost = ig_lower_ceil_div(lower, ig_type_count(module, n.x->type), 2);
     ig_lower_each_tile(lower, emit_tile, &n);

@@ -645,6 +645,42 @@ module @m {
     ret %6, %8, %9
   }
 }
+# ---- sink_norm ----
+# sink: numbers of channels go in front of the reshape of a norm; those of an axis that it merges stay.
+# run: sink,dce
+module @m {
+  graph @main(%x: f32[B, 6, 4, 5], %s: f32[6, 1, 1], %t: f32[B, 1, 1, 1], %v: f32[4, 1], %y: f32[B, 6, 4, 5]) -> (f32[B, 6, 4, 5], f32[B, 6, 4, 5]) {
+    %0 = reshape %x {to = [B, 6, 20]} : f32[B, 6, 20]
+    %1 = layer_norm %0 {axis = 2, epsilon = 1e-05} : f32[B, 6, 20]
+    %2 = reshape %1 {to = [B, 6, 4, 5]} : f32[B, 6, 4, 5]
+    %3 = mul %2, %s : f32[B, 6, 4, 5]
+    %4 = add %3, %t : f32[B, 6, 4, 5]
+    %5 = add %4, %y : f32[B, 6, 4, 5]
+    %6 = mul %5, %v : f32[B, 6, 4, 5]
+    ret %5, %6
+  }
+}
+# expect:
+module @m {
+  graph @main(
+      %x: f32[B, 6, 4, 5],
+      %s: f32[6, 1, 1],
+      %t: f32[B, 1, 1, 1],
+      %v: f32[4, 1],
+      %y: f32[B, 6, 4, 5]) -> (f32[B, 6, 4, 5], f32[B, 6, 4, 5]) {
+    %0 = reshape %x {to = [B, 6, 20]} : f32[B, 6, 20]
+    %1 = layer_norm %0 {axis = 2, epsilon = 1e-05} : f32[B, 6, 20]
+    %2 = reshape %s {to = [6, 1]} : f32[6, 1]
+    %3 = mul %1, %2 : f32[B, 6, 20]
+    %4 = reshape %t {to = [B, 1, 1]} : f32[B, 1, 1]
+    %5 = add %3, %4 : f32[B, 6, 20]
+    %6 = reshape %y {to = [B, 6, 20]} : f32[B, 6, 20]
+    %7 = add %5, %6 : f32[B, 6, 20]
+    %8 = reshape %7 {to = [B, 6, 4, 5]} : f32[B, 6, 4, 5]
+    %9 = mul %8, %v : f32[B, 6, 4, 5]
+    ret %8, %9
+  }
+}
 # ---- solve_extents ----
 # solve_extents: extents of inputs that are sums become symbols, with what the sums say of them.
 # run: solve_extents

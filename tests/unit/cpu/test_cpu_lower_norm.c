@@ -94,6 +94,32 @@ TEST(layer_norm_over_the_last_axes) {
           EXTENTS(5));
 }
 
+/* Elementwise ops on a norm, with operands of their own: a number a row, a row, an
+ * element each, in order and across. */
+TEST(layer_norm_with_an_epilogue) {
+    const char *text = "%0 = layer_norm %x {axis = 2, epsilon = 1e-5} : f32[B, 3, W]\n"
+                       "%1 = mul %0, %s : f32[B, 3, W]\n"
+                       "%2 = add %1, %r : f32[B, 3, W]\n"
+                       "%3 = transpose %y {perm = [0, 2, 1]} : f32[B, 3, W]\n"
+                       "%4 = add %2, %3 : f32[B, 3, W]\n"
+                       "%5 = relu %4 : f32[B, 3, W]\nret %5";
+    const char *signature = "%x: f32[B, 3, W], %s: f32[3, 1], %r: f32[W], "
+                            "%y: f32[B, W, 3]) -> (f32[B, 3, W])";
+    check(signature, text, EXTENTS(2, 37));
+    check(signature, text, EXTENTS(2, 1));
+    check(signature, text, EXTENTS(0, 20));
+    check("%x: f16[B, 40], %y: f16[B, 40]) -> (f32[B, 40])",
+          "%0 = layer_norm %x {axis = 1, epsilon = 1e-5, rms} : f16[B, 40]\n"
+          "%1 = add %0, %y : f16[B, 40]\n%2 = cast %1 {to = f32} : f32[B, 40]\nret %2",
+          EXTENTS(5));
+    check("%x: f32[B, 6, 4, 9], %s: f32[6, 1, 1]) -> (f32[B, 6, 4, 9])",
+          "%0 = reshape %x {to = [B, 6, 36]} : f32[B, 6, 36]\n"
+          "%1 = layer_norm %0 {axis = 2, epsilon = 1e-5} : f32[B, 6, 36]\n"
+          "%2 = reshape %1 {to = [B, 6, 4, 9]} : f32[B, 6, 4, 9]\n"
+          "%3 = mul %2, %s : f32[B, 6, 4, 9]\n%4 = relu %3 : f32[B, 6, 4, 9]\nret %4",
+          EXTENTS(2));
+}
+
 /* Groups of one channel, of some, that no vector divides, and of all; blocks of some
  * groups; more places than a part of the sums has, one, and none. */
 TEST(norms_of_groups_of_channels_last) {
@@ -227,5 +253,6 @@ UNIT_SUITE(cpu_lower_norm, attention_with_masks_of_any_extents,
            norms_of_groups_of_special_values, reductions_across_rows,
            softmax_along_and_across, softmax_beside_axes_of_one,
            softmax_of_other_dtypes_and_strides, layer_norm_over_the_last_axes,
-           reductions_of_integers_and_logsumexp, padding_in_every_mode,
-           running_sums_and_scatters, products_of_vectors, powers_and_remainders)
+           layer_norm_with_an_epilogue, reductions_of_integers_and_logsumexp,
+           padding_in_every_mode, running_sums_and_scatters, products_of_vectors,
+           powers_and_remainders)

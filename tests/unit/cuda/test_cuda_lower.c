@@ -293,11 +293,12 @@ TEST(lines_of_every_length) {
         "    %%6 = reduce %%x {op = l2, axes = [1], keep} : f32[B, 1]\n"
         "    %%7 = cast %%x {to = f16} : f16[B, %d]\n"
         "    %%8 = reduce %%7 {op = sum, axes = [1]} : f16[B]\n"
-        "    ret %%0, %%1, %%2, %%3, %%4, %%5, %%6, %%8\n  }\n}\n";
+        "    %%9 = add %%2, %%x : f32[B, %d]\n"
+        "    ret %%0, %%1, %%9, %%3, %%4, %%5, %%6, %%8\n  }\n}\n";
     for (size_t i = 0; i < IG_COUNT_OF(lengths); i++) {
         char model[2048];
         int n = lengths[i];
-        snprintf(model, sizeof model, text, n, n, n, n, n, n, n, n, n);
+        snprintf(model, sizeof model, text, n, n, n, n, n, n, n, n, n, n);
         check(model, (int64_t[]){ 3 }, 9);
         check(model, (int64_t[]){ 0 }, 9);
     }

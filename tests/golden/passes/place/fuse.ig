@@ -93,6 +93,37 @@ module @m {
     ret %5, %8, %1, %11, %17, %20
   }
 }
+# ---- fuse_norm ----
+# fuse: what follows a norm joins it; what follows a softmax is a region of its own.
+# run: fuse
+module @m {
+  graph @main(%x: f32[B, 5], %y: f32[B, 5]) -> (f32[B, 5], f32[B, 5]) {
+    %0 = layer_norm %x {axis = 1, epsilon = 1e-05} : f32[B, 5]
+    %1 = add %0, %y : f32[B, 5]
+    %2 = softmax %x {axis = 1} : f32[B, 5]
+    %3 = add %2, %y : f32[B, 5]
+    ret %1, %3
+  }
+}
+# expect:
+module @m {
+  graph @main(%x: f32[B, 5], %y: f32[B, 5]) -> (f32[B, 5], f32[B, 5]) {
+    %0 = fused %x, %y {family = "softmax"} : f32[B, 5] (%1: f32[B, 5], %2: f32[B, 5]) {
+      %3 = layer_norm %1 {axis = 1, epsilon = 1e-05} : f32[B, 5]
+      %4 = add %3, %2 : f32[B, 5]
+      yield %4
+    }
+    %5 = fused %x {family = "softmax"} : f32[B, 5] (%6: f32[B, 5]) {
+      %7 = softmax %6 {axis = 1} : f32[B, 5]
+      yield %7
+    }
+    %8 = fused %5, %y {family = "map"} : f32[B, 5] (%9: f32[B, 5], %10: f32[B, 5]) {
+      %11 = add %9, %10 : f32[B, 5]
+      yield %11
+    }
+    ret %0, %8
+  }
+}
 # ---- fuse_bag ----
 # fuse: a bag keeps its operands' places, the same table twice too.
 # run: fuse
