@@ -9,6 +9,19 @@
 
 /* ---- the row ---- */
 
+/* The mask's rows and columns are those of the scores, or 1. */
+static void guard_mask(ig_expr *e, const ig_attention *a) {
+    const ig_type *mask = a->mask->type, *of[] = { a->k->type, a->q->type };
+    for (uint32_t i = 0; i < 2 && i < mask->rank; i++) {
+        ig_dim own = mask->dims[mask->rank - 1 - i],
+               scores = of[i]->dims[of[i]->rank - 2];
+        ig_expr_guard_equal(
+            e, ig_dim_bcast(e->module, own, scores), scores,
+            i ? "a mask must have a row for each query, or one for all"
+              : "a mask must have a column for each key, or one for all");
+    }
+}
+
 static void guard_shapes(ig_expr *e, const ig_attention *a) {
     const ig_type *q = a->q->type, *k = a->k->type, *v = a->v->type;
     if (q->rank < 2 || k->rank < 2 || v->rank < 2) {
@@ -26,6 +39,9 @@ static void guard_shapes(ig_expr *e, const ig_attention *a) {
         const ig_type *t = types[i];
         t = ig_type_with_dims(e->module, t, t->rank > 2 ? t->rank - 2u : 0, t->dims);
         (void)ig_expr_broadcast_dims(e, t, dims, &rank);
+    }
+    if (a->mask && a->mask->type->rank) {
+        guard_mask(e, a);
     }
 }
 

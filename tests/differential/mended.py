@@ -16,7 +16,7 @@ import numpy as np
 
 sys.dont_write_bytecode = True
 
-from stored import INF, NAN, Cases, count, f32, i64
+from stored import INF, NAN, Cases, answer_by_reference, count, f32, i64
 
 HERE = pathlib.Path(__file__).resolve().parent
 CASES = Cases()
@@ -183,6 +183,15 @@ case("integers_between_elements", 13, "int32[A, B, C] x -> int32[A, E, F] y",
          [1000000009, 666666657, 333333305, -17, -17, -17],
          [7, 666666691, 1333333375, 1999999999, 1999999999, 1999999999],
          [7, 666666691, 1333333375, 1999999999, 1999999999, 1999999999]]], np.int32)])
+
+# Without scores each row is the mean of the values that its mask lets take part.
+case("mask_with_fewer_columns_than_keys", 23,
+     "float[1, 1, Q, 2] q, float[1, 1, K, 2] k, float[1, 1, K, 1] v, float[R, C] m -> "
+     "float[1, 1, Q, 1] y",
+     "y = Attention(q, k, v, m)",
+     *[[np.zeros((1, 1, 2, 2), np.float32), count(1, 1, 5, 2), count(1, 1, 5, 1), m]
+       for m in (count(2, 3) * 0, count(1, 5) * 0, f32(0, -INF, 0, -INF, 0, 0, shape=(2, 3)))],
+     judge=answer_by_reference)
 
 if __name__ == "__main__":
     CASES.write(*sys.argv[1:] or [HERE / "cases" / "mended.tar.xz"])

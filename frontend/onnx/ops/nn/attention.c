@@ -40,7 +40,7 @@ static ig_value *join_past(ig_onnx_node *node, ig_value *x, uint32_t past,
 }
 
 /* A mask that ends early lets nothing after its end take part; one of extent 1 is that
- * for all.  Where neither is known it is said of masks of caches with lengths alone. */
+ * for all. */
 static ig_value *read_mask(const ig_onnx_node *node, ig_dim columns) {
     ig_value *mask = ig_onnx_in(node, MASK);
     if (!mask) {
@@ -54,12 +54,13 @@ static ig_value *read_mask(const ig_onnx_node *node, ig_dim columns) {
                             "the mask has rank %u, expected 1 to 4", type->rank);
     }
     ig_module *module = node->e->module;
-    ig_truth fits = ig_dim_equal(module, type->dims[last], columns);
-    if (ig_dim_is(type->dims[last], 1) || fits == IG_YES ||
-        (fits == IG_MAYBE && !ig_onnx_in(node, LENGTHS))) {
+    ig_dim covered = ig_dim_bcast(module, type->dims[last], columns);
+    if (ig_dim_is(type->dims[last], 1) ||
+        ig_dim_equal(module, covered, columns) == IG_YES) {
         return mask;
     }
-    ig_dim covered = ig_dim_bcast(module, type->dims[last], columns);
+    ig_expr_guard_less_equal(node->e, covered, columns,
+                             "the mask must not have more columns than there are keys");
     after[last] = ig_dim_sub(module, columns, covered);
     double none = type->dtype == IG_DT_bool ? 0 : -(double)INFINITY;
     return ig_expr_pad(node->e, mask, before, after, IG_PAD_constant, none);
