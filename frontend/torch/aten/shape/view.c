@@ -5,6 +5,8 @@
  * are counted without the trailing one of complex tensors. */
 #include "frontend/torch/aten/view.h"
 
+#include "ir/build/extent.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -299,9 +301,21 @@ ig_status ig_ts_op_movedim(ig_ts_call *call) {
 
 /* ---- broadcasting ---- */
 
+/* An extent that cannot be the asked one may still be 1, as that of x[:1] is unless x
+ * is empty: the run checks it.  NULL: it is not. */
+static ig_value *take_one(ig_ts_call *call, ig_value *x, uint32_t axis) {
+    ig_dim one = ig_dim_of(1), own = ig_expr_extent(call->e, x, axis);
+    if (ig_dim_equal(call->module, own, one) == IG_NO) {
+        return NULL;
+    }
+    ig_expr_guard_equal(call->e, own, one, "an extent that is expanded must be 1");
+    return ig_expr_slice(call->e, x, axis, ig_dim_of(0), one, 1);
+}
+
 static ig_status expand_to(ig_ts_call *call, const ig_aten_view *v, const ig_dim *given,
                            uint32_t rank) {
     ig_dim dims[IG_TENSOR_RANK + 1], minus_one = ig_dim_const(call->module, -1);
+    ig_value *x = v->x;
     if (rank < v->rank || rank >= IG_TENSOR_RANK) {
         return ig_ts_fail(call, IG_INVALID, "a tensor of rank %u expanded to rank %u",
                           v->rank, rank);
@@ -310,7 +324,11 @@ static ig_status expand_to(ig_ts_call *call, const ig_aten_view *v, const ig_dim
         uint32_t missing = rank - v->rank;
         ig_dim own = i < missing ? ig_dim_of(1) : v->dims[i - missing];
         dims[i] = ig_dim_same(given[i], minus_one) ? own : given[i];
-        if (!ig_dim_is(own, 1) && ig_dim_equal(call->module, own, dims[i]) == IG_NO) {
+        if (ig_dim_is(own, 1) || ig_dim_equal(call->module, own, dims[i]) != IG_NO) {
+            continue;
+        }
+        x = take_one(call, x, i - missing);
+        if (!x) {
             return ig_ts_fail(
                 call, IG_INVALID,
                 "the extent of axis %u cannot be expanded, expected 1 or the same extent",
@@ -319,7 +337,7 @@ static ig_status expand_to(ig_ts_call *call, const ig_aten_view *v, const ig_dim
     }
     dims[rank] = ig_dim_of(2);
     return ig_aten_give_view(call,
-                             ig_expr_expand(call->e, v->x, rank + v->is_complex, dims));
+                             ig_expr_expand(call->e, x, rank + v->is_complex, dims));
 }
 
 ig_status ig_ts_op_expand(ig_ts_call *call) {
