@@ -24,6 +24,9 @@ double ig_aten_float_or(ig_ts_call *call, uint32_t index, double none);
 bool ig_aten_bool(ig_ts_call *call, uint32_t index);
 ig_str ig_aten_str(ig_ts_call *call, uint32_t index);
 ig_dim ig_aten_dim(ig_ts_call *call, uint32_t index);
+/* A position along an axis of `extent`.  One that the run computes counts from the end
+ * where it is negative; one that is known is as given. */
+ig_dim ig_aten_position(ig_ts_call *call, uint32_t index, ig_dim extent);
 const int64_t *ig_aten_ints(ig_ts_call *call, uint32_t index, uint32_t wanted,
                             uint32_t *out_count);
 const ig_dim *ig_aten_dims(ig_ts_call *call, uint32_t index, uint32_t wanted,

@@ -85,6 +85,22 @@ ig_dim ig_aten_dim(ig_ts_call *call, uint32_t index) {
     return ig_expr_note(call->e, ig_ts_dim(call, index, &dim)) ? dim : ig_dim_of(0);
 }
 
+ig_dim ig_aten_position(ig_ts_call *call, uint32_t index, ig_dim extent) {
+    const ig_ts_value *given = &call->args[index];
+    ig_expr *e = call->e;
+    ig_dim dim = ig_dim_of(0);
+    if (given->kind != IG_TS_TENSOR && given->form != IG_TS_RUN) {
+        return ig_aten_dim(call, index);
+    }
+    ig_value *at = ig_aten_operand(call, index, IG_DT_i64);
+    ig_value *from_end = ig_build_add(e, at, ig_expr_dim(e, extent, IG_DT_i64));
+    ig_value *is_from_end = ig_expr_with(e, IG_OP_lt, at, 0);
+    from_end = ig_expr_with(e, IG_OP_max, from_end, 0);
+    at = ig_build_where(e, is_from_end, from_end, at);
+    ig_expr_bind_dims(e, at, 1, "a number that depends on the data", &dim);
+    return dim;
+}
+
 const int64_t *ig_aten_ints(ig_ts_call *call, uint32_t index, uint32_t wanted,
                             uint32_t *out_count) {
     const int64_t *values = NULL;

@@ -34,15 +34,15 @@ ig_status ig_ts_op_slice_scatter(ig_ts_call *call) {
     if (!ig_aten_axis_of_many(call, 2, x->type->rank, &axis)) {
         return call->e->status;
     }
-    ig_dim start, size, dims[IG_TENSOR_RANK];
+    ig_dim start, size, dims[IG_TENSOR_RANK], extent = ig_expr_extent(call->e, x, axis);
     ig_slice_ends ends = { .end = ig_dim_const(call->module, INT64_MAX),
                            .step = ig_aten_int_or(call, 5, 1) };
-    ends.start = ig_ts_is_none(call, 3) ? ig_dim_of(0) : ig_aten_dim(call, 3);
-    ends.end = ig_ts_is_none(call, 4) ? ends.end : ig_aten_dim(call, 4);
+    ends.start = ig_ts_is_none(call, 3) ? ig_dim_of(0)
+                                        : ig_aten_position(call, 3, extent);
+    ends.end = ig_ts_is_none(call, 4) ? ends.end : ig_aten_position(call, 4, extent);
     IG_TRY(call->e->status);
     if (ends.step <= 0 ||
-        !ig_slice_extent(call->module, &ends, ig_expr_extent(call->e, x, axis), &start,
-                         &size)) {
+        !ig_slice_extent(call->module, &ends, extent, &start, &size)) {
         return ig_ts_fail(
             call, IG_UNSUPPORTED,
             "whether the slice is within axis %u is not known when the model is compiled",

@@ -45,10 +45,10 @@ ig_status ig_ts_op_slice(ig_ts_call *call) {
     ig_slice_ends ends = { .end = ig_dim_const(call->module, INT64_MAX),
                            .step = ig_aten_int_or(call, 4, 1) };
     if (!ig_ts_is_none(call, 2)) {
-        ends.start = ig_aten_dim(call, 2);
+        ends.start = ig_aten_position(call, 2, v.dims[axis]);
     }
     if (!ig_ts_is_none(call, 3)) {
-        ends.end = ig_aten_dim(call, 3);
+        ends.end = ig_aten_position(call, 3, v.dims[axis]);
     }
     IG_TRY(call->e->status);
     if (ends.step <= 0) {
@@ -79,7 +79,7 @@ ig_status ig_ts_op_narrow(ig_ts_call *call) {
         }
         start = at ? ig_dim_const(call->module, number) : ig_dim_of(0);
     } else {
-        start = ig_aten_dim(call, 2);
+        start = ig_aten_position(call, 2, v.dims[axis]);
     }
     IG_TRY(call->e->status);
     if (ig_dim_constant(call->module, start, &number) && number < 0) {
