@@ -41,6 +41,9 @@ def _chunk_cat(tensors, dim, num_chunks):
 
 def combinations(self, r=2, with_replacement=False):
     count = self.size(0)
+    if r == 2:  # of any number of elements
+        pairs = torch.ones([count, count]).triu(0 if with_replacement else 1)
+        return self[pairs.nonzero()]
     rows = [[]]
     for _ in range(r):
         rows = [row + [i] for row in rows
@@ -51,6 +54,18 @@ def combinations(self, r=2, with_replacement=False):
 
 
 # ---- torch.fft ----
+
+def fft_fftfreq(n, d=1.0, dtype=None, layout=None, device=None, pin_memory=None):
+    """0 and up to the middle, then from the most negative to -1."""
+    half = (n + 1) // 2
+    steps = torch.cat([torch.arange(half), torch.arange(half - n, 0)])
+    return steps.to(torch.float32 if dtype is None else dtype) * (1.0 / (n * d))
+
+
+def fft_rfftfreq(n, d=1.0, dtype=None, layout=None, device=None, pin_memory=None):
+    steps = torch.arange(n // 2 + 1)
+    return steps.to(torch.float32 if dtype is None else dtype) * (1.0 / (n * d))
+
 
 def _reversed_norm(norm):
     return "ortho" if norm == "ortho" else "backward" if norm == "forward" else "forward"
@@ -429,6 +444,14 @@ def vander(x, N=None, increasing=False):
 def pdist(self, p=2.0):
     rows = combinations(torch.arange(self.size(0)), 2)
     return torch.ops.aten.linalg_vector_norm(self[rows[:, 0]] - self[rows[:, 1]], p, [1])
+
+
+def _pdist_forward(self, p=2.0):
+    return pdist(self, p)
+
+
+def allclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+    return bool(torch.isclose(self, other, rtol, atol, equal_nan).all())
 
 
 # ---- counts ----
