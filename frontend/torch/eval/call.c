@@ -337,6 +337,94 @@ static ig_status wrap_numbers(ig_ts_eval *eval, const ig_ts_candidates *from,
     return IG_OK;
 }
 
+/* ---- out= ---- */
+
+/* The place among the keywords of a tensor that the result is written to and no row
+ * takes itself; -1: there is none. */
+static int find_out(const ig_ts_candidates *from, const ig_ts_arguments *arguments) {
+    int at = -1;
+    for (uint32_t i = 0; i < arguments->keywords; i++) {
+        const ig_ts_value *value = &arguments->values[arguments->positional + i];
+        bool is_out = value->kind == IG_TS_TENSOR &&
+                      !strcmp(arguments->names[i], "out");
+        at = is_out ? (int)i : at;
+    }
+    for (uint32_t i = 0; at >= 0 && i < IG_TS_CANDIDATES; i++) {
+        const ig_ts_overloads *rows = from->own[i];
+        for (size_t k = 0; rows && k < rows->count; k++) {
+            if (ig_schema_argument_index(rows->schemas[k], "out") >= 0) {
+                return -1;
+            }
+        }
+    }
+    return at;
+}
+
+/* Gives `out` the shape and the content of a result, as torch resizes it. */
+static ig_status resize_out(ig_ts_eval *eval, ig_ts_tensor *out,
+                            const ig_ts_value *result) {
+    bool is_whole = !out->step_count && !out->alias && !out->storage->is_input &&
+                    !out->storage->name;
+    if (!is_whole || eval->builder.block != &eval->builder.graph->body) {
+        return ig_ts_error(eval, IG_UNSUPPORTED,
+                           "out= is resized, and is an argument, a buffer, a view, or "
+                           "written to in a branch: give one of the result's shape");
+    }
+    ig_ts_value values[] = { *result, ig_ts_of_int(out->dtype->code) }, cast;
+    ig_ts_arguments given = { .values = values, .positional = 2 };
+    uint32_t room = 1;
+    IG_TRY(ig_ts_call_op(eval, "aten::to", &given, &cast, &room));
+    *out = *cast.as.tensor;
+    return IG_OK;
+}
+
+static ig_status write_out(ig_ts_eval *eval, const ig_ts_value *out,
+                           ig_ts_value *result) {
+    if (result->kind != IG_TS_TENSOR) {
+        return ig_ts_error(eval, IG_UNSUPPORTED, "out= of %s is not supported",
+                           ig_ts_kind_name(result));
+    }
+    const ig_type *from = result->as.tensor->type, *to = out->as.tensor->type;
+    bool is_same = from->rank == to->rank;
+    for (uint32_t i = 0; is_same && i < from->rank; i++) {
+        ig_truth fits = ig_dim_equal(eval->module, from->dims[i], to->dims[i]);
+        is_same = fits == IG_YES || (fits == IG_MAYBE && !ig_dim_is(to->dims[i], 0));
+    }
+    if (!is_same) {
+        IG_TRY(resize_out(eval, out->as.tensor, result));
+        *result = *out;
+        return IG_OK;
+    }
+    for (uint32_t i = 0; i < from->rank; i++) {
+        ig_make_guard_equal(&eval->builder, from->dims[i], to->dims[i],
+                            "out= must have the result's shape");
+    }
+    ig_ts_value values[] = { *out, *result };
+    ig_ts_arguments both = { .values = values, .positional = 2 };
+    uint32_t room = 1;
+    return ig_ts_call_op(eval, "aten::copy_", &both, result, &room);
+}
+
+/* Calls the operator without its keyword `at`, which its first result is written to. */
+static ig_status call_with_out(ig_ts_eval *eval, const char *name,
+                               const ig_ts_arguments *arguments, uint32_t at,
+                               ig_ts_value *out_results, uint32_t *out_count) {
+    ig_ts_arguments others = *arguments;
+    uint32_t first = arguments->positional + at, kept = --others.keywords;
+    ig_ts_value out = arguments->values[first];
+    others.values = IG_NEW_ARRAY(eval->arena, ig_ts_value, first + kept + 1u);
+    const char **names = IG_NEW_ARRAY(eval->arena, const char *, kept + 1u);
+    memcpy(others.values, arguments->values, first * sizeof(*others.values));
+    memcpy(others.values + first, arguments->values + first + 1,
+           (kept - at) * sizeof(*others.values));
+    for (uint32_t i = 0; i < kept; i++) {
+        names[i] = arguments->names[i < at ? i : i + 1];
+    }
+    others.names = names;
+    IG_TRY(ig_ts_call_op(eval, name, &others, out_results, out_count));
+    return write_out(eval, &out, &out_results[0]);
+}
+
 static ig_status run_row(ig_ts_eval *eval, ig_ts_call *call, const chosen_row *chosen,
                          const ig_ts_arguments *arguments) {
     IG_TRY(bind_arguments(call, arguments, &chosen->match));
@@ -350,6 +438,11 @@ ig_status ig_ts_call_op(ig_ts_eval *eval, const char *name,
     ig_ts_candidates from;
     chosen_row chosen = { 0 };
     IG_TRY(find_rows(eval, name, &from));
+    int out = find_out(&from, arguments);
+    if (out >= 0) {
+        return call_with_out(eval, name, arguments, (uint32_t)out, out_results,
+                             out_count);
+    }
     for (uint32_t i = 0; i < arguments->positional + arguments->keywords; i++) {
         IG_TRY(ig_ts_use(eval, &arguments->values[i]));
     }

@@ -2323,13 +2323,48 @@ def r_expand_write(x: T):
     return (b * 1, c)
 
 
-@program("refused", *BOTH)
+@program("all", *BOTH)
 def r_out(x: T):
     o = torch.zeros_like(x)
     torch.add(x, x, out=o)
     p = torch.empty_like(x)
     torch.exp(x, out=p)
     return (o, p)
+
+
+@program("all", *BOTH)
+def r_out_parts(x: T):
+    """A row of another tensor, another dtype, an operand, what takes the result's shape."""
+    o = torch.zeros(2, x.size(1))
+    torch.sub(x[0], x[1], alpha=2, out=o[1])
+    d = torch.empty(x.size(0), dtype=torch.float64)
+    torch.sum(x, 1, out=d)
+    y = x.clone()
+    torch.clamp(y, -0.5, 0.5, out=y)
+    grown = torch.empty(0)
+    alias = torch.cat([x, x], 0, out=grown)
+    alias.add_(1)
+    return (o, d, y, grown)
+
+
+@program("all", *BOTH)
+def v_expand_of_a_part(x: T):
+    y = x.clone()
+    e = y[:1].expand(3, -1)
+    f = y[-1:, :1].expand(2, 4)
+    y.add_(1)
+    return (e, f, y)
+
+
+@program("all", (X, torch.tensor(-1)), (X, torch.tensor(2)), (X, torch.tensor(0)),
+         (Y, torch.tensor(-9)), (Y, torch.tensor(9)))
+def v_slice_by_data(x: T, n: T):
+    """Ends that the run computes count from the end where they are negative."""
+    k = int(n.item())
+    y = x.clone()
+    y[:k] = 1
+    y[-k:].mul_(3)
+    return (x[:k], x[k:], x[:, -k:k + 1], y)
 
 
 @program("all", *BOTH)
@@ -2889,6 +2924,22 @@ def o_segments2(x: T, n: T):
 @program("all", (R(5), torch.tensor([0, 2, 2, 5])), (R(3), torch.tensor([0, 3])))
 def o_segments_offsets(x: T, at: T):
     return (torch.segment_reduce(x, "sum", offsets=at, axis=0), torch.segment_reduce(x, "prod", offsets=at, axis=0, initial=3.0))
+
+
+@program("all", *BOTH)
+def o_frequencies(x: T):
+    n = x.size(1)
+    return (torch.fft.fftfreq(n), torch.fft.fftfreq(7, 0.5), torch.fft.rfftfreq(n, 2.0), torch.fft.rfftfreq(1), torch.fft.fftfreq(8, dtype=torch.float64))
+
+
+@program("all", (X, X + 1e-7), (X, X + 1), (X / 0, X / 0), (X[:0], X[:0]))
+def o_allclose(x: T, y: T):
+    return (torch.allclose(x, y), torch.allclose(x, y, 0.0, 2.0), torch.allclose(x * torch.nan, y * torch.nan, equal_nan=True))
+
+
+@program("all", (X,), (X[:1],))
+def o_distances(x: T):
+    return (torch.ops.aten._pdist_forward(x), torch.ops.aten._pdist_forward(x, 1.0), torch.combinations(x[:, 0]), torch.combinations(x[0], 2, True))
 
 
 @program("all", (R(3, 6), R(3, 5)))
