@@ -8,8 +8,8 @@
  *     %2 = transpose %1 {perm = [0, 3, 1, 2]} : f32[B, 64, 28, 28]
  *
  * for elementwise ops, pads, concats, pools, reductions, slices, look-ups along an
- * axis, reshapes that make space one axis or part it, norms of groups, and those that
- * deal channels out to space:
+ * axis, axes of space that change places, reshapes that make space one axis or part it,
+ * norms of groups, and those that deal channels out to space:
  * all operands were brought back so, or turning them moves nothing.
  */
 #include "passes/place/channels.h"
@@ -202,6 +202,44 @@ static ig_value *gather_of_turn(ig_builder *b, ig_op *op) {
     ig_expr e = ig_expr_of(b);
     ig_value *y = ig_build_gather(&e, x, op->operands[1].value, attrs);
     return ig_channels_to_first(&e, y);
+}
+
+/* Axes of space that change places. */
+static ig_value *transpose_of_turn(ig_builder *b, ig_op *op) {
+    ig_value *x = before_turn(op->operands[0].value);
+    const int64_t *perm = op->attrs[IG_transpose_perm].as.ints;
+    int64_t turned[IG_TENSOR_RANK];
+    if (!x || perm[0] != 0 || perm[1] != 1) {
+        return NULL;
+    }
+    uint32_t rank = x->type->rank;
+    for (uint32_t d = 0; d < rank; d++) {
+        turned[turn_axis(d, rank)] = turn_axis((uint32_t)perm[d], rank);
+    }
+    ig_expr e = ig_expr_of(b);
+    return ig_channels_to_first(&e, ig_expr_transpose(&e, x, turned));
+}
+
+/* Rows are chosen where they lie, before axes in front of the last change places: what
+ * an id chooses stays whole. */
+static ig_value *gather_of_transpose(ig_builder *b, ig_op *op) {
+    const ig_op *turn = ig_def(op->operands[0].value, IG_OP_transpose);
+    const ig_type *type = op->operands[0].value->type;
+    if (!turn || type->rank < 2 || op->operands[1].value->type->rank != 1) {
+        return NULL;
+    }
+    const int64_t *perm = turn->attrs[IG_transpose_perm].as.ints;
+    int64_t last = type->rank - 1, axis = ig_attr_int(op, IG_gather_axis, 0);
+    axis = axis < 0 ? axis + type->rank : axis;
+    if (perm[last] != last || axis == last) {
+        return NULL;
+    }
+    ig_gather_attrs attrs = ig_gather_attrs_of(op);
+    attrs.axis = perm[axis];
+    ig_expr e = ig_expr_of(b);
+    ig_value *y = ig_build_gather(&e, turn->operands[0].value, op->operands[1].value,
+                                  attrs);
+    return ig_expr_transpose(&e, y, perm);
 }
 
 /* [N, C, s…] to [N, C, product of s]. */
@@ -481,12 +519,20 @@ static ig_value *group_norm_of_turn(ig_builder *b, ig_op *op) {
 }
 
 const ig_rule ig_channels_rules[] = {
-    RULE(pad, pad_of_turn),         RULE(concat, concat_of_turns),
-    RULE(slice, slice_of_turn),     RULE(gather, gather_of_turn),
-    RULE(reshape, reshape_of_turn), RULE(reshape, shuffle_of_turn),
-    RULE(reshape, split_of_turn),   RULE(reshape, group_norm_of_turn),
-    RULE(layer_norm, norm_of_turn), RULE(pool, pool_of_turn),
-    RULE(reduce, reduce_of_turn),   RULE(dequantize, dequantize_of_turn),
+    RULE(pad, pad_of_turn),
+    RULE(concat, concat_of_turns),
+    RULE(slice, slice_of_turn),
+    RULE(gather, gather_of_turn),
+    RULE(transpose, transpose_of_turn),
+    RULE(gather, gather_of_transpose),
+    RULE(reshape, reshape_of_turn),
+    RULE(reshape, shuffle_of_turn),
+    RULE(reshape, split_of_turn),
+    RULE(reshape, group_norm_of_turn),
+    RULE(layer_norm, norm_of_turn),
+    RULE(pool, pool_of_turn),
+    RULE(reduce, reduce_of_turn),
+    RULE(dequantize, dequantize_of_turn),
     RULE_OF_ANY(map_of_turn),
 };
 

@@ -78,6 +78,54 @@ module @m {
     ret %2
   }
 }
+# ---- gather_of_transpose ----
+# transpose_of_turn: axes of space that change places.
+# gather_of_transpose: ids choose rows before axes in front of the last change places; not
+# where the last one does, nor along it.
+# run: channels_last,canonicalise,dce
+# target: cpu:v3
+module @m {
+  graph @main(%x: f32[B, 7, 6, 3], %w: f32[1, 3, 16], %i: i64[12], %k: f32[12, 1]) -> (f32[B, 8, 7, 12]) {
+    %0 = conv_panels %x, %w {kernel = [1, 1], columns = 8} : f32[B, 7, 6, 8]
+    %1 = transpose %0 {perm = [0, 3, 1, 2]} : f32[B, 8, 7, 6]
+    %2 = transpose %1 {perm = [0, 1, 3, 2]} : f32[B, 8, 6, 7]
+    %3 = gather %2, %i {axis = 2} : f32[B, 8, 12, 7]
+    %4 = mul %3, %k : f32[B, 8, 12, 7]
+    %5 = transpose %4 {perm = [0, 1, 3, 2]} : f32[B, 8, 7, 12]
+    ret %5
+  }
+  graph @others(%x: f32[B, 7, 6, 3], %w: f32[1, 3, 16], %i: i64[2]) -> (f32[B, 2, 7, 8], f32[B, 6, 7, 2], f32[B, 7, 2, 6]) {
+    %0 = conv_panels %x, %w {kernel = [1, 1], columns = 8} : f32[B, 7, 6, 8]
+    %1 = transpose %0 {perm = [0, 2, 1, 3]} : f32[B, 6, 7, 8]
+    %2 = gather %1, %i {axis = -3} : f32[B, 2, 7, 8]
+    %3 = gather %1, %i {axis = 3} : f32[B, 6, 7, 2]
+    %4 = transpose %0 {perm = [0, 1, 3, 2]} : f32[B, 7, 8, 6]
+    %5 = gather %4, %i {axis = -2} : f32[B, 7, 2, 6]
+    ret %2, %3, %5
+  }
+}
+# expect:
+module @m {
+  graph @main(%x: f32[B, 7, 6, 3], %w: f32[1, 3, 16], %i: i64[12], %k: f32[12, 1]) -> (f32[B, 8, 7, 12]) {
+    %0 = conv_panels %x, %w {kernel = [1, 1], columns = 8} : f32[B, 7, 6, 8]
+    %1 = gather %0, %i {axis = 2} : f32[B, 7, 12, 8]
+    %2 = transpose %1 {perm = [0, 2, 1, 3]} : f32[B, 12, 7, 8]
+    %3 = reshape %k {to = [1, 12, 1, 1]} : f32[1, 12, 1, 1]
+    %4 = mul %2, %3 : f32[B, 12, 7, 8]
+    %5 = transpose %4 {perm = [0, 3, 2, 1]} : f32[B, 8, 7, 12]
+    ret %5
+  }
+  graph @others(%x: f32[B, 7, 6, 3], %w: f32[1, 3, 16], %i: i64[2]) -> (f32[B, 2, 7, 8], f32[B, 6, 7, 2], f32[B, 7, 2, 6]) {
+    %0 = conv_panels %x, %w {kernel = [1, 1], columns = 8} : f32[B, 7, 6, 8]
+    %1 = transpose %0 {perm = [0, 2, 1, 3]} : f32[B, 6, 7, 8]
+    %2 = gather %0, %i {axis = 2} : f32[B, 7, 2, 8]
+    %3 = transpose %2 {perm = [0, 2, 1, 3]} : f32[B, 2, 7, 8]
+    %4 = gather %1, %i {axis = 3} : f32[B, 6, 7, 2]
+    %5 = transpose %0 {perm = [0, 1, 3, 2]} : f32[B, 7, 8, 6]
+    %6 = gather %5, %i {axis = -2} : f32[B, 7, 2, 6]
+    ret %3, %4, %6
+  }
+}
 # ---- integer_convolutions ----
 # Convolutions of dequantised bytes: between two of them there are bytes, channels last,
 # and nothing in f32.
