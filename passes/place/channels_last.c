@@ -22,6 +22,9 @@
  * that stay (lower/serial/conv.c) sums in the same order.  So a layer gives the same
  * bits whether its weights are constants or arguments.
  *
+ * A product at single pixels between channels that are few, with no other convolution
+ * near it, stays as it is: the two transposes would take longer than they save.
+ *
  * Those of f16 and bf16 are f32's between casts, of the weights by their recipe.
  * Convolutions of bytes in groups become conv_quads (channels_bytes.c).  Others that
  * are not f32, or of few channels a group, stay as they are.
@@ -30,6 +33,7 @@
  */
 #include "passes/place/channels.h"
 
+#include "ir/families.h"
 #include "ir/semantics/panels.h"
 #include "ir/semantics/window.h"
 #include "passes/place/pack.h"
@@ -42,6 +46,9 @@ enum {
     FEW_CHANNELS = 4,      /* the same of vectors */
     PAYING_CHANNELS = 32,  /* of a group, for packing in each run, */
     PAYING_POSITIONS = 64, /* and of the result */
+    PAYING_PRODUCTS = 64,  /* of a channel, for turning it from and to its place */
+    PAYING_VECTORS = 32,   /* bytes, of rows of an image that are not turned */
+    NEIGHBOURS = 64,       /* of a convolution on its own, at most */
     PAYING_RUN = 64,   /* of neighbours, for windows that see zeros not in memory, */
     PAYING_GROWTH = 3, /* and so many times as many elements with them, */
     USUAL_EXTENT = 32, /* where images of open extents are taken as so long */
@@ -111,33 +118,121 @@ static bool is_depthwise(const convolution *c) {
     return c->group >= FEW_CHANNELS && c->ins == 1 && c->outs == 1;
 }
 
-/* Are panels full enough? */
-static bool fills_panels(const convolution *c) {
+/* Has the window one element? */
+static bool is_point(const convolution *c) {
     bool is_point = true;
     const ig_type *w = c->op->operands[1].value->type;
     for (uint32_t d = 2; d < w->rank; d++) {
         is_point = is_point && ig_dim_is(w->dims[d], 1);
     }
-    int64_t few = c->group > 1 ? IG_PANEL / 2 : is_point ? 1 : FEW_COLUMNS;
+    return is_point;
+}
+
+/* Are panels full enough? */
+static bool fills_panels(const convolution *c) {
+    int64_t few = c->group > 1 ? IG_PANEL / 2 : is_point(c) ? 1 : FEW_COLUMNS;
     return c->outs >= few;
+}
+
+/* Has the result so few positions that vectors along them are not full? */
+static bool has_few_positions(const convolution *c) {
+    const ig_type *y = c->op->results->type;
+    int64_t positions = 0;
+    ig_dim all = ig_dim_product(ig_op_module(c->op), y->dims + 2, c->space);
+    return ig_dim_constant(ig_op_module(c->op), all, &positions) &&
+           positions < PAYING_POSITIONS;
 }
 
 /* For computed weights: is a weight packed by a run used often enough? */
 static bool pays_each_run(const convolution *c) {
     ig_module *module = ig_op_module(c->op);
-    const ig_type *w = c->op->operands[1].value->type, *y = c->op->results->type;
+    const ig_type *w = c->op->operands[1].value->type;
     int64_t taps = ig_dim_value(ig_dim_product(module, w->dims + 2, c->space));
-    int64_t positions = 0;
     if (is_depthwise(c)) {
         return false;
     }
     if (taps * c->ins > IG_PANEL_PASS) {
         return true;
     }
-    ig_dim all = ig_dim_product(module, y->dims + 2, c->space);
-    bool is_small = ig_dim_constant(module, all, &positions) &&
-                    positions < PAYING_POSITIONS;
-    return taps > 1 && c->ins >= PAYING_CHANNELS && !is_small;
+    return taps > 1 && c->ins >= PAYING_CHANNELS && !has_few_positions(c);
+}
+
+/* ---- convolutions on their own ---- */
+
+/* Ops that depend on each other. */
+typedef struct company {
+    const ig_op *ops[NEIGHBOURS];
+    uint32_t count, rank; /* rank: of images */
+} company;
+
+static bool is_constant_op(const ig_op *op) {
+    return op->code == IG_OP_const || op->code == IG_OP_weight;
+}
+
+/* False for what channels last would be good for, and where there is no more room. */
+static bool add_op(company *all, const ig_op *op) {
+    if (!op || is_constant_op(op) || op->result_count == 0) {
+        return true;
+    }
+    for (uint32_t i = 0; i < all->count; i++) {
+        if (all->ops[i] == op) {
+            return true;
+        }
+    }
+    bool is_turn = op->code == IG_OP_transpose && op->results->type->rank == all->rank;
+    if (is_turn || op->body_count > 0 || all->count == NEIGHBOURS ||
+        ig_op_family(op) == IG_FAMILY_conv || ig_op_family(op) == IG_FAMILY_pool ||
+        op->code == IG_OP_conv_panels || op->code == IG_OP_conv_channels) {
+        return false;
+    }
+    all->ops[all->count++] = op;
+    return true;
+}
+
+static bool add_users(company *all, const ig_value *value) {
+    for (const ig_use *use = value->uses; use; use = use->next) {
+        if (!add_op(all, use->user)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Is no other convolution, pool or turn of channels within reach? */
+static bool is_alone(const ig_op *conv) {
+    company all = { .ops = { conv }, .count = 1, .rank = conv->results->type->rank };
+    for (uint32_t i = 0; i < all.count; i++) {
+        const ig_op *op = all.ops[i];
+        for (uint32_t k = 0; k < op->operand_count; k++) {
+            const ig_value *x = op->operands[k].value;
+            bool is_constant = x->def && is_constant_op(x->def);
+            if (!add_op(&all, x->def) || (!is_constant && !add_users(&all, x))) {
+                return false;
+            }
+        }
+        for (uint32_t k = 0; k < op->result_count; k++) {
+            if (!add_users(&all, &op->results[k])) {
+                return false;
+            }
+        }
+    }
+    return !conv->block->parent;
+}
+
+/* Is it a product of many positions and so few channels that turning those twice takes
+ * longer than lower/serial/conv.c loses? */
+static bool is_better_off(const ig_target *target, const convolution *c) {
+    const ig_value *w = c->op->operands[1].value;
+    bool is_product = c->group == 1 && is_point(c) && w->def && is_constant_op(w->def);
+    const ig_attr *strides = &c->op->attrs[IG_conv_strides];
+    for (uint32_t d = 0; d < strides->count; d++) {
+        is_product = is_product && strides->as.ints[d] == 1;
+    }
+    double products = (double)c->ins * (double)c->outs;
+    double turned = (double)c->ins + (double)c->outs;
+    return is_product && products <= PAYING_PRODUCTS * turned &&
+           target->vector_bytes >= PAYING_VECTORS && !has_few_positions(c) &&
+           is_alone(c->op);
 }
 
 /* ---- weights ---- */
@@ -325,7 +420,8 @@ static ig_value *build_conv_channels(ig_expr *e, const convolution *c, ig_value 
 
 static bool convert_op(ig_pass_run *run, ig_op *op) {
     convolution c;
-    if (!read_convolution(op, &c) || (!is_depthwise(&c) && !fills_panels(&c))) {
+    if (!read_convolution(op, &c) || (!is_depthwise(&c) && !fills_panels(&c)) ||
+        is_better_off(run->options->target, &c)) {
         return false;
     }
     if (op->operands[0].value->type->dtype != IG_DT_f32) {

@@ -380,6 +380,60 @@ module @m {
     ret %3
   }
 }
+# ---- products_alone ----
+# channels_last: a product of few channels that no other convolution is near stays as it is.
+# run: channels_last,dce
+# target: cpu:v3
+module @m {
+  weight @w : f32[16, 8, 1, 1] = splat(0.5)
+  weight @v : f32[400, 300, 1, 1] = splat(0.5)
+  graph @main(%x: f32[B, 8, 9, 10], %y: f32[B, 8, 9, 10], %z: f32[B, 300, 9, 10]) -> (f32[B, 16, 9, 10], f32[B, 16, 9, 10], f32[B, 400, 9, 10]) {
+    %0 = conv %x, @w : f32[B, 16, 9, 10]
+    %1 = relu %0 : f32[B, 16, 9, 10]
+    %2 = conv %y, @w : f32[B, 16, 9, 10]
+    %3 = pool %y {kernel = [1, 1], op = max} : f32[B, 8, 9, 10]
+    %4 = conv %3, @w : f32[B, 16, 9, 10]
+    %5 = add %2, %4 : f32[B, 16, 9, 10]
+    %6 = conv %z, @v : f32[B, 400, 9, 10]
+    ret %1, %5, %6
+  }
+}
+# expect:
+module @m {
+  weight @w : f32[16, 8, 1, 1] = splat(0.5)
+  weight @v : f32[400, 300, 1, 1] = splat(0.5)
+  weight @w.conv1 : f32[1, 8, 16] = recipe(0)
+  weight @v.conv1 : f32[25, 300, 16] = recipe(1)
+  graph @main(%x: f32[B, 8, 9, 10], %y: f32[B, 8, 9, 10], %z: f32[B, 300, 9, 10]) -> (f32[B, 16, 9, 10], f32[B, 16, 9, 10], f32[B, 400, 9, 10]) {
+    %0 = conv %x, @w : f32[B, 16, 9, 10]
+    %1 = relu %0 : f32[B, 16, 9, 10]
+    %2 = transpose %y {perm = [0, 2, 3, 1]} : f32[B, 9, 10, 8]
+    %3 = conv_panels %2, @w.conv1 {kernel = [1, 1], columns = 16} : f32[B, 9, 10, 16]
+    %4 = pool %y {op = max, kernel = [1, 1]} : f32[B, 8, 9, 10]
+    %5 = transpose %4 {perm = [0, 2, 3, 1]} : f32[B, 9, 10, 8]
+    %6 = conv_panels %5, @w.conv1 {kernel = [1, 1], columns = 16} : f32[B, 9, 10, 16]
+    %7 = add %3, %6 : f32[B, 9, 10, 16]
+    %8 = transpose %7 {perm = [0, 3, 1, 2]} : f32[B, 16, 9, 10]
+    %9 = transpose %z {perm = [0, 2, 3, 1]} : f32[B, 9, 10, 300]
+    %10 = conv_panels %9, @v.conv1 {kernel = [1, 1], columns = 400} : f32[B, 9, 10, 400]
+    %11 = transpose %10 {perm = [0, 3, 1, 2]} : f32[B, 400, 9, 10]
+    ret %1, %8, %11
+  }
+  private graph @weights() -> (f32[1, 8, 16], f32[25, 300, 16]) {
+    %0 = reshape @w {to = [1, 16, 8, 1, 1]} : f32[1, 16, 8, 1, 1]
+    %1 = const {value = 0} : f32[]
+    %2 = pad %0, %1 {before = [0, 0, 0, 0, 0], after = [0, 0, 0, 0, 0]} : f32[1, 16, 8, 1, 1]
+    %3 = transpose %2 {perm = [0, 3, 4, 2, 1]} : f32[1, 1, 1, 8, 16]
+    %4 = reshape %3 {to = [1, 8, 16]} : f32[1, 8, 16]
+    %5 = reshape @v {to = [1, 400, 300, 1, 1]} : f32[1, 400, 300, 1, 1]
+    %6 = const {value = 0} : f32[]
+    %7 = pad %5, %6 {before = [0, 0, 0, 0, 0], after = [0, 0, 0, 0, 0]} : f32[1, 400, 300, 1, 1]
+    %8 = reshape %7 {to = [25, 16, 300, 1, 1]} : f32[25, 16, 300, 1, 1]
+    %9 = transpose %8 {perm = [0, 3, 4, 2, 1]} : f32[25, 1, 1, 300, 16]
+    %10 = reshape %9 {to = [25, 300, 16]} : f32[25, 300, 16]
+    ret %4, %10
+  }
+}
 # ---- norm_of_turn ----
 # norm_of_turn: each channel is normalised with channels last.
 # run: channels_last
