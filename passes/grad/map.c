@@ -72,7 +72,7 @@ RULE(erfinv, times_number(e, ig_build_mul(e, dy, ig_build_exp(e, square_of(e, y)
                           HALF_SQRT_PI))
 RULE(lgamma, ig_build_mul(e, dy, ig_build_digamma(e, x)))
 RULE(sigmoid, ig_build_mul(e, dy, ig_build_mul(e, y, number_minus(e, 1, y))))
-RULE(relu, ig_grad_unless(e, ig_expr_with(e, IG_OP_le, x, 0), dy))
+RULE(relu, ig_grad_unless(e, ig_expr_with(e, IG_OP_le, y, 0), dy))
 RULE(softplus, ig_build_mul(e, dy, ig_build_sigmoid(e, x)))
 RULE(cast, ig_expr_like(e, dy, x))
 

@@ -269,6 +269,29 @@ TEST(compiled_gradients_are_the_same) {
 }
 END_TEST
 
+/* ---- what is kept for the backward part ---- */
+
+/* The operand of relu may go, and with it its memory: a product makes its result. */
+TEST(relu_is_known_by_its_result) {
+    static const char text[] =
+        "module @m {\n graph @main(%x: f32[3, 4], %w: f32[4, 2]) -> (f32[3, 2]) {\n"
+        "  %0 = matmul %x, %w\n  %1 = relu %0\n  ret %1\n }\n}\n";
+    ig_context *context = ig_context_create(NULL);
+    ig_module *module = NULL;
+    ig_grad_options how = { .size = sizeof how, .wanted = "w" };
+    CHECK_OK(ig_import_memory(context, text, strlen(text), "m.ig", NULL, &module));
+    CHECK_OK(ig_module_grad(module, &how, NULL));
+    uint32_t products = 0;
+    for (const ig_op *op = entry_of(module)->body.first; op; op = op->next) {
+        const ig_use *use = op->code == IG_OP_matmul ? op->results[0].uses : NULL;
+        products += use && use->user->code == IG_OP_relu && !use->next;
+    }
+    CHECK_INT(products, 1);
+    ig_module_close(module);
+    ig_context_destroy(context);
+}
+END_TEST
+
 /* ---- what is refused ---- */
 
 static void check_message(const char *text, const char *wanted, const char *words) {
@@ -374,5 +397,5 @@ static void add_rows(TCase *tcase) {
     tcase_add_loop_test(tcase, compiled_gradients_are_the_same, 0, count);
 }
 
-UNIT_SUITE_WITH(grad_rules, add_rows, messages_name_node_and_op,
-                broadcast_extents_are_to_be_equal)
+UNIT_SUITE_WITH(grad_rules, add_rows, relu_is_known_by_its_result,
+                messages_name_node_and_op, broadcast_extents_are_to_be_equal)
