@@ -20,20 +20,34 @@ enum { LINES = 8, IDS = 1 };
 typedef struct scatter {
     ig_lower *lower;
     const ig_lower_operand *x, *ids, *updates, *out;
-    uint32_t axis;
+    uint32_t axis, lanes; /* lanes: of copies */
     ig_scatter kind;
     bool wraps, is_fresh, resets, is_in_place, is_checked;
 } scatter;
 
+/* Elements of a line from number `i` on; those from `count` on (NULL: none) are not
+ * touched. */
+static void copy_vector(const scatter *s, ig_builder *b, ig_value **index, ig_value *i,
+                        ig_value *count) {
+    index[s->axis] = i;
+    ig_value *x_at = ig_lower_at(s->lower, b, s->x, index);
+    ig_value *out_at = ig_lower_at(s->lower, b, s->out, index);
+    ig_value *x = k_load_count(b, s->x->buffer, x_at, s->lanes, count);
+    k_store_count(b, x, s->out->buffer, out_at, count);
+}
+
 static void copy_line(const scatter *s, ig_builder *b, ig_value **index) {
     ig_value *extent = ig_lower_dim(s->lower, s->x->type->dims[s->axis]);
-    k_loop loop = k_loop_open(b, k_i64(b, 0), extent, k_i64(b, 1), NULL, 0);
-    index[s->axis] = loop.index;
-    ig_value *x_at = ig_lower_at(s->lower, &loop.b, s->x, index);
-    ig_value *out_at = ig_lower_at(s->lower, &loop.b, s->out, index);
-    ig_value *x = k_load(&loop.b, s->x->buffer, x_at, 1);
-    k_store(&loop.b, x, s->out->buffer, out_at);
+    ig_value *by = k_i64(b, s->lanes);
+    ig_value *whole = k_mul(b, k_div(b, extent, by), by);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), whole, by, NULL, 0);
+    copy_vector(s, &loop.b, index, loop.index, NULL);
     k_loop_close(&loop, NULL, 0);
+    if (s->lanes > 1) {
+        k_if rest = k_if_open(b, k_compare(b, IG_OP_lt, whole, extent), NULL, 0);
+        copy_vector(s, &rest.then, index, whole, k_sub(&rest.then, extent, whole));
+        k_if_close(&rest, NULL, NULL);
+    }
 }
 
 /* Do ids reach this line? */
@@ -150,6 +164,9 @@ ig_status ig_lower_serial_scatter(ig_lower *lower) {
     int64_t axis = ig_attr_int(op, IG_scatter_elements_axis, 0);
     s.axis = (uint32_t)(axis < 0 ? axis + s.x->type->rank : axis);
     ig_dim extent = s.x->type->dims[s.axis];
+    bool has_lanes = ig_dim_is(s.x->strides[s.axis], 1) &&
+                     ig_dim_is(s.out->strides[s.axis], 1);
+    s.lanes = has_lanes ? ig_lower_lanes(lower, (ig_dtype)s.x->type->dtype) : 1;
     if (!s.is_checked) {
         ig_lower_range(lower, IDS, extent, s.wraps);
     }

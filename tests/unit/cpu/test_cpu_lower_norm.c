@@ -220,6 +220,28 @@ TEST(running_sums_and_scatters) {
           EXTENTS(4));
 }
 
+/* Lines of whole vectors and what they leave, of elements of other sizes, by
+ * strides. */
+TEST(scatters_into_long_lines) {
+    static const char *const dtypes[] = { "f32", "u8", "bool", "i64", "f16" };
+    static const int64_t widths[] = { 16, 37, 130 };
+    for (size_t i = 0; i < IG_COUNT_OF(dtypes) * IG_COUNT_OF(widths); i++) {
+        char signature[160], body[160];
+        const char *t = dtypes[i / IG_COUNT_OF(widths)];
+        snprintf(signature, sizeof signature,
+                 "%%x: %s[B, C], %%i: i64[2, 4], %%u: %s[2, 4]) -> (%s[B, C])", t, t,
+                 t);
+        snprintf(body, sizeof body,
+                 "%%0 = scatter_elements %%x, %%i, %%u {axis = 1} : %s[B, C]\nret %%0",
+                 t);
+        check(signature, body, EXTENTS(3, widths[i % IG_COUNT_OF(widths)]));
+    }
+    check("%x: f32[40, B], %i: i64[2, 4], %u: f32[2, 4]) -> (f32[B, 40] \"o\")",
+          "%0 = transpose %x {perm = [1, 0]} : f32[B, 40]\n"
+          "%1 = scatter_elements %0, %i, %u {axis = 1} : f32[B, 40]\nret %1",
+          EXTENTS(3));
+}
+
 TEST(products_of_vectors) {
     check("%x: f32[37], %y: f32[37]) -> (f32[] \"o\")",
           "%0 = matmul %x, %y : f32[]\nret %0", EXTENTS(0));
@@ -254,5 +276,5 @@ UNIT_SUITE(cpu_lower_norm, attention_with_masks_of_any_extents,
            softmax_along_and_across, softmax_beside_axes_of_one,
            softmax_of_other_dtypes_and_strides, layer_norm_over_the_last_axes,
            layer_norm_with_an_epilogue, reductions_of_integers_and_logsumexp,
-           padding_in_every_mode, running_sums_and_scatters, products_of_vectors,
-           powers_and_remainders)
+           padding_in_every_mode, running_sums_and_scatters, scatters_into_long_lines,
+           products_of_vectors, powers_and_remainders)
