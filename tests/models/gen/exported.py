@@ -388,6 +388,17 @@ class Derived(nn.Module):
         return pairs, y[1:] - x[:, :2], z[4:].reshape(pairs.size(0), 6) * pairs.size(0)
 
 
+@case((f32(2, 3, 7),), (f32(1, 6, 10),), dynamic=({0: Dim.DYNAMIC, 1: Dim.DYNAMIC, 2: Dim.DYNAMIC},),
+      decompose=True)
+class Spectra(nn.Module):
+    """Transforms along extents that the run knows, taken apart."""
+
+    def forward(self, x):
+        half = torch.fft.rfft2(x, norm="ortho")
+        whole = torch.fft.fftn(x, dim=(0, 2))
+        return torch.fft.irfft2(half, s=x.shape[-2:]), torch.view_as_real(torch.fft.ifft(whole))
+
+
 def f64(*shape, seed=0):
     return f32(*shape, seed=seed).double()
 

@@ -406,6 +406,30 @@ TEST(a_list_grows_with_an_open_extent) {
 }
 END_TEST
 
+static const char spectra[] = HEAD
+    "  def forward(self: __torch__.M,\n"
+    "    x: Tensor) -> Tuple[Tensor, Tensor, Tensor]:\n"
+    "    s = torch._fft_r2c(x, [0, 1], 0, False)\n"
+    "    h = torch._fft_r2c(x, [0], 1, True)\n"
+    "    y = torch._fft_c2r(h, [0], 1, torch.size(x, 0))\n"
+    "    r = torch._fft_c2c(s, [0], 2, False)\n"
+    "    return (torch.view_as_real(s), torch.view_as_real(r), y)\n";
+
+/* To these torch takes its own transforms apart, of whatever extents. */
+TEST(spectra_along_an_open_extent) {
+    const float x[] = { 1, 2, 3, 4 };
+    const double whole[] = { 10, 0, -2, 0, -4, 0, 0, 0 },
+                 back[] = { 3, 0, -1, 0, 7, 0, -1, 0 }, same[] = { 1, 2, 3, 4 };
+    program p;
+    CHECK_MSG(import_source(&p, spectra, NULL) == IG_OK, "%s", p.c.why);
+    run(&p, x);
+    check(&p.outputs[0], whole, 8);
+    check(&p.outputs[1], back, 8);
+    check(&p.outputs[2], same, 4);
+    close(&p);
+}
+END_TEST
+
 static const char raising[] = HEAD
     "  def forward(self: __torch__.M,\n"
     "    x: Tensor) -> Tensor:\n"
@@ -757,7 +781,7 @@ UNIT_SUITE(torchscript_eval, classes_of_one_hot_are_checked,
            too_many_axes_are_refused, calls_have_the_values_that_torch_gives_them,
            a_dict_begins_empty,
 
-           a_list_grows_with_an_open_extent,
+           a_list_grows_with_an_open_extent, spectra_along_an_open_extent,
            an_exception_that_data_decide_is_raised_by_the_run,
            a_claim_about_data_is_held_by_the_run,
            a_claim_that_is_known_to_be_broken_is_raised, einsum_takes_truth_values,

@@ -8,7 +8,8 @@
 
 /* ---- along one axis ---- */
 
-/* What sums are divided by: 1, the root of their count, or the count. */
+/* What sums are divided by: 1, the root of their count, or the count (torch's
+ * fft_norm_mode). */
 typedef enum division { BY_ONE, BY_ROOT, BY_ALL } division;
 
 static division read_norm(ig_ts_call *call, uint32_t index, bool inverse) {
@@ -128,15 +129,15 @@ typedef struct plan {
     ig_dim extents[IG_TENSOR_RANK];
     bool has_extent[IG_TENSOR_RANK];
     division by;
+    int flags; /* IG_ATEN_FFT_* */
 } plan;
 
 /* Last axis first of real data, last of those that become real. */
 static ig_status transform_all(ig_ts_call *call, ig_complex x, const plan *p) {
     ig_expr *e = call->e;
-    int variant = call->row->variant;
-    bool inverse = variant & IG_ATEN_FFT_INVERSE;
-    bool to_real = variant & IG_ATEN_FFT_TO_REAL;
-    bool from_real = variant & IG_ATEN_FFT_FROM_REAL;
+    bool inverse = p->flags & IG_ATEN_FFT_INVERSE;
+    bool to_real = p->flags & IG_ATEN_FFT_TO_REAL;
+    bool from_real = p->flags & IG_ATEN_FFT_FROM_REAL;
     if (from_real && x.im) {
         return ig_ts_fail(call, IG_INVALID, "takes a real tensor");
     }
@@ -166,8 +167,10 @@ static ig_status transform_all(ig_ts_call *call, ig_complex x, const plan *p) {
 /* fft_*(self, n, dim, norm); variant: IG_ATEN_FFT_* */
 ig_status ig_ts_op_fft(ig_ts_call *call) {
     ig_complex x = read_parts(call);
+    int flags = call->row->variant;
     plan p = { .count = 1,
-               .by = read_norm(call, 3, call->row->variant & IG_ATEN_FFT_INVERSE) };
+               .by = read_norm(call, 3, flags & IG_ATEN_FFT_INVERSE),
+               .flags = flags };
     IG_TRY(call->e->status);
     p.axes[0] = ig_aten_axis(call, 2, x.re->type->rank);
     p.has_extent[0] = !ig_ts_is_none(call, 1);
@@ -179,7 +182,8 @@ ig_status ig_ts_op_fft(ig_ts_call *call) {
 /* fft_*n(self, s, dim, norm): without dim all axes, or as many of the last as s has */
 ig_status ig_ts_op_fft_many(ig_ts_call *call) {
     ig_complex x = read_parts(call);
-    plan p = { .by = read_norm(call, 3, call->row->variant & IG_ATEN_FFT_INVERSE) };
+    int flags = call->row->variant;
+    plan p = { .by = read_norm(call, 3, flags & IG_ATEN_FFT_INVERSE), .flags = flags };
     uint32_t sizes = 0, count = 0;
     const ig_dim *extents = ig_ts_is_none(call, 1) ? NULL
                                                    : ig_aten_dims(call, 1, 0, &sizes);
@@ -204,6 +208,32 @@ ig_status ig_ts_op_fft_many(ig_ts_call *call) {
         p.has_extent[i] = extents && !is_own;
         p.extents[i] = extents ? extents[i] : ig_dim_of(0);
     }
+    return transform_all(call, x, &p);
+}
+
+/* _fft_*(self, dim, normalization, …), to which torch takes the others apart: last
+ * comes the last axis' extent, or whether half of its frequencies are wanted, or the
+ * way. */
+ig_status ig_ts_op_fft_apart(ig_ts_call *call) {
+    ig_complex x = read_parts(call);
+    plan p = { .by = (division)ig_aten_int(call, 2), .flags = call->row->variant };
+    IG_TRY(call->e->status);
+    const int64_t *axes = ig_aten_axes(call, 1, x.re->type->rank, false, &p.count);
+    IG_TRY(call->e->status);
+    if (p.count == 0 || p.by < BY_ONE || p.by > BY_ALL) {
+        return ig_ts_fail(call, IG_INVALID,
+                          "takes one axis or more, and a mode of 0 to 2");
+    }
+    for (uint32_t i = 0; i < p.count; i++) {
+        p.axes[i] = (uint32_t)axes[i];
+    }
+    if (p.flags & IG_ATEN_FFT_TO_REAL) {
+        p.has_extent[p.count - 1] = true;
+        p.extents[p.count - 1] = ig_aten_dim(call, 3);
+    } else if (!ig_aten_bool(call, 3)) {
+        p.flags = p.flags & IG_ATEN_FFT_FROM_REAL ? 0 : IG_ATEN_FFT_INVERSE;
+    }
+    IG_TRY(call->e->status);
     return transform_all(call, x, &p);
 }
 
