@@ -193,5 +193,29 @@ case("mask_with_fewer_columns_than_keys", 23,
        for m in (count(2, 3) * 0, count(1, 5) * 0, f32(0, -INF, 0, -INF, 0, 0, shape=(2, 3)))],
      judge=answer_by_reference)
 
+case("scale_of_more_axes_than_are_normalised", 17,
+     "float[A, B, C] x, float[P, Q, R] s, float[S, T] b -> float[A, B, C] y",
+     "y = LayerNormalization<axis = -1>(x, s, b)",
+     [count(2, 3, 2), count(1, 1, 2) + 1, f32(0.5, -1, shape=(1, 2))],
+     [count(2, 3, 2), f32(2, -3, shape=(2, 1, 1)), f32(4, 5, 6, shape=(3, 1))],
+     [count(1, 1, 4), count(1, 1, 4), f32(-0.0, shape=(1, 1))], rtol=1e-5)
+
+case("batch_of_one_channel", 15, "float[N] x, float[C] s, float[D] b, float[E] m, float[F] v "
+     "-> float[N] y", "y = BatchNormalization<epsilon = 0.0>(x, s, b, m, v)",
+     [count(5), f32(2), f32(-1), f32(1), f32(4)], [f32(), f32(2), f32(-1), f32(1), f32(4)],
+     [f32(INF), f32(2), f32(-1), f32(1), f32(4)])
+
+case("fixed_pads_that_remove_before_others_repeat", 19,
+     "float[4, 6] x, float z -> float[A, B] w, float[A, B] r, float[A, B] e, float s",
+     """p = Constant<value_ints = [-1, 3, 2, -2]>()
+     n = Constant<value = int64[0] {}>()
+     w = Pad<mode = "wrap">(x, p)
+     r = Pad<mode = "reflect">(x, p)
+     e = Pad<mode = "edge">(x, p)
+     s = Pad(z, n)""",
+     [count(4, 6), np.float32(7)],
+     by_hand=[*(np.pad(count(4, 6)[1:, :4], ((0, 2), (3, 0)), mode)
+                for mode in ("wrap", "reflect", "edge")), np.float32(7)])
+
 if __name__ == "__main__":
     CASES.write(*sys.argv[1:] or [HERE / "cases" / "mended.tar.xz"])

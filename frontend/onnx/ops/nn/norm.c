@@ -68,7 +68,7 @@ static ig_status normalise_training(ig_onnx_node *node, const ig_norm *norm) {
                         ig_compose_batch_norm(node->e, x, norm, fresh[0], fresh[1]));
 }
 
-ig_status ig_onnx_import_batch_norm(ig_onnx_node *node) {
+static ig_status normalise_batch(ig_onnx_node *node) {
     if (!ig_onnx_attr_bool(node, "spatial", true)) {
         return ig_onnx_fail(node, IG_UNSUPPORTED,
                             "spatial is 0: statistics of each position are not "
@@ -88,6 +88,19 @@ ig_status ig_onnx_import_batch_norm(ig_onnx_node *node) {
     }
     return ig_onnx_give(node, ig_compose_batch_norm(node->e, node->inputs[0], &norm,
                                                     node->inputs[3], node->inputs[4]));
+}
+
+/* A vector is a batch of one channel. */
+ig_status ig_onnx_import_batch_norm(ig_onnx_node *node) {
+    ig_value *x = node->inputs[0];
+    bool is_vector = x->type->kind == IG_TENSOR && x->type->rank == 1;
+    if (!is_vector) {
+        return normalise_batch(node);
+    }
+    node->inputs[0] = ig_expr_unsqueeze(node->e, x, 1);
+    IG_TRY(normalise_batch(node));
+    node->outputs[0] = ig_expr_reshape(node->e, node->outputs[0], 1, x->type->dims);
+    return node->e->status;
 }
 
 /* ---- groups of channels ---- */
@@ -143,16 +156,42 @@ ig_status ig_onnx_import_group_norm_by_group(ig_onnx_node *node) {
 
 /* ---- layers ---- */
 
+static const char must_fit[] = "scale and bias must fit the last axes of the input";
+
 /* Is a factor over the last axes of x, which it broadcasts to? */
 static void guard_factor(const ig_onnx_node *node, const ig_value *factor) {
     const ig_type *x = node->inputs[0]->type;
     for (uint32_t d = 1; factor && d <= factor->type->rank && d <= x->rank; d++) {
         ig_dim own = ig_onnx_extent(node->e, factor, factor->type->rank - d);
         if (!ig_dim_is(own, 1)) {
-            ig_expr_guard_equal(node->e, own, x->dims[x->rank - d],
-                                "scale and bias must fit the last axes of the input");
+            ig_expr_guard_equal(node->e, own, x->dims[x->rank - d], must_fit);
         }
     }
+}
+
+/* Fails unless a factor broadcasts to x's shape. */
+static void check_factor(const ig_onnx_node *node, const ig_value *x,
+                         const ig_value *factor) {
+    ig_module *module = node->import->module;
+    if (factor && factor->type->rank > x->type->rank) {
+        ig_onnx_fail(node, IG_INVALID, must_fit);
+    }
+    for (uint32_t d = 1; factor && d <= factor->type->rank && d <= x->type->rank; d++) {
+        ig_dim own = ig_onnx_extent(node->e, factor, factor->type->rank - d);
+        ig_dim whole = x->type->dims[x->type->rank - d];
+        ig_expr_guard_equal(node->e, ig_dim_bcast(module, own, whole), whole, must_fit);
+    }
+}
+
+/* Scale and bias of more axes than are normalised. */
+static ig_value *scale_widely(const ig_onnx_node *node, ig_value *x, uint32_t axis,
+                              const ig_norm *norm) {
+    ig_norm plain = { .epsilon = norm->epsilon };
+    check_factor(node, x, norm->scale);
+    check_factor(node, x, norm->bias);
+    ig_value *y = ig_compose_layer_norm(node->e, x, axis, &plain);
+    y = y ? ig_build_mul(node->e, y, norm->scale) : NULL;
+    return y && norm->bias ? ig_build_add(node->e, y, norm->bias) : y;
 }
 
 ig_status ig_onnx_import_layer_norm(ig_onnx_node *node) {
@@ -162,8 +201,13 @@ ig_status ig_onnx_import_layer_norm(ig_onnx_node *node) {
     if (ig_onnx_has_failed(node)) {
         return node->e->status;
     }
-    guard_factor(node, norm.scale);
-    guard_factor(node, norm.bias);
+    uint32_t inner = x->type->rank - axis;
+    bool fits = norm.scale->type->rank <= inner &&
+                (!norm.bias || norm.bias->type->rank <= inner);
+    if (fits) {
+        guard_factor(node, norm.scale);
+        guard_factor(node, norm.bias);
+    }
     if (node->output_count > 1) { /* Mean and InvStdDev */
         bool is_f32 = ig_onnx_attr_int(node, "stash_type", 1) ==
                       ONNX__TENSOR_PROTO__DATA_TYPE__FLOAT;
@@ -173,7 +217,8 @@ ig_status ig_onnx_import_layer_norm(ig_onnx_node *node) {
             node->outputs[i] = found[i - 1];
         }
     }
-    return ig_onnx_give(node, ig_compose_layer_norm(node->e, x, axis, &norm));
+    return ig_onnx_give(node, fits ? ig_compose_layer_norm(node->e, x, axis, &norm)
+                                   : scale_widely(node, x, axis, &norm));
 }
 
 ig_status ig_onnx_import_rms_norm(ig_onnx_node *node) {

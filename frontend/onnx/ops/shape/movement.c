@@ -285,17 +285,48 @@ static void spread_pads(const ig_onnx_node *node, ig_dims pads, ig_ints axes,
     }
 }
 
+/* Crops x by its negative pads, so that the others repeat the rest of it. */
+static ig_value *crop_first(const ig_onnx_node *node, ig_value *x, ig_dim *before,
+                            ig_dim *after) {
+    ig_module *module = node->import->module;
+    for (uint32_t i = 0; x && i < x->type->rank; i++) {
+        int64_t by[2] = { 0, 0 };
+        bool is_known = ig_dim_constant(module, before[i], &by[0]) &&
+                        ig_dim_constant(module, after[i], &by[1]);
+        if (!is_known || (by[0] >= 0 && by[1] >= 0)) {
+            continue;
+        }
+        ig_dim none = ig_dim_of(0);
+        ig_dim start = by[0] < 0 ? ig_dim_sub(module, none, before[i]) : none;
+        ig_dim end = by[1] < 0 ? ig_dim_sub(module, none, after[i]) : none;
+        ig_dim rest = ig_dim_sub(module, ig_onnx_extent(node->e, x, i),
+                                 ig_dim_add(module, start, end));
+        if (ig_dim_less_equal(module, none, rest) == IG_NO) {
+            ig_onnx_fail(node, IG_INVALID, "pads remove more of axis %u than it has",
+                         i);
+            return NULL;
+        }
+        x = ig_expr_slice(node->e, x, i, start, rest, 1);
+        before[i] = by[0] < 0 ? none : before[i];
+        after[i] = by[1] < 0 ? none : after[i];
+    }
+    return x;
+}
+
 static ig_status give_pad(ig_onnx_node *node, ig_dims pads, ig_ints axes,
                           ig_value *value) {
     ig_value *x = node->inputs[0];
     ig_dim before[IG_TENSOR_RANK], after[IG_TENSOR_RANK];
+    int mode = read_pad_mode(node);
     spread_pads(node, pads, axes, before, after);
-    if (ig_onnx_has_failed(node)) {
-        return node->e->status;
+    if (ig_onnx_has_failed(node) || x->type->rank == 0) {
+        return ig_onnx_has_failed(node) ? node->e->status : ig_onnx_give(node, x);
     }
+    x = mode == IG_PAD_constant ? x : crop_first(node, x, before, after);
+    IG_TRY(node->e->status);
     ig_pad_attrs attrs = { .before = { before, x->type->rank },
                            .after = { after, x->type->rank },
-                           .mode = read_pad_mode(node) };
+                           .mode = mode };
     return ig_onnx_give(node, ig_build_pad(node->e, x, value, NULL, NULL, attrs));
 }
 
