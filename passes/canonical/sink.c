@@ -206,13 +206,18 @@ static ig_value *turn_value(const shapes *s, ig_builder *b, ig_value *value,
                    : ig_expr_reshape(&e, value, s->from->rank, s->from->dims);
 }
 
+/* A norm that others use too is in memory anyway: what is added to it is a residual. */
+static bool is_residual(const ig_value *value) {
+    return ig_def(value, IG_OP_layer_norm) && !ig_value_has_one_use(value);
+}
+
 /* The reshape of a product among the operands; NULL where one is a product as it is. */
 static const ig_op *find_reshape(const ig_op *op) {
     const ig_op *found = NULL;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         const ig_value *x = op->operands[i].value;
         const ig_op *reshape = ig_def(x, IG_OP_reshape);
-        if (is_product(x)) {
+        if (is_product(x) && !is_residual(x)) {
             return NULL;
         }
         if (!found && reshape && is_product(reshape->operands[0].value)) {

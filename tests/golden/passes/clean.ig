@@ -645,6 +645,32 @@ module @m {
     ret %6, %8, %9
   }
 }
+# ---- sink_residual ----
+# sink: a norm that others use is a residual, which goes to the product in its shape.
+# run: sink,dce
+# values: w plain
+# values: n plain
+# within: 1e-5 sums in another order
+module @m {
+  graph @main(%x: f32[12, 4], %w: f32[4, 6], %n: f32[3, 4, 6]) -> (f32[3, 4, 6], f32[3, 4, 6]) {
+    %0 = layer_norm %n {axis = 2, epsilon = 1e-05} : f32[3, 4, 6]
+    %1 = matmul %x, %w : f32[12, 6]
+    %2 = reshape %1 {to = [3, 4, 6]} : f32[3, 4, 6]
+    %3 = add %2, %0 : f32[3, 4, 6]
+    ret %3, %0
+  }
+}
+# expect:
+module @m {
+  graph @main(%x: f32[12, 4], %w: f32[4, 6], %n: f32[3, 4, 6]) -> (f32[3, 4, 6], f32[3, 4, 6]) {
+    %0 = layer_norm %n {axis = 2, epsilon = 1e-05} : f32[3, 4, 6]
+    %1 = matmul %x, %w : f32[12, 6]
+    %2 = reshape %0 {to = [12, 6]} : f32[12, 6]
+    %3 = add %1, %2 : f32[12, 6]
+    %4 = reshape %3 {to = [3, 4, 6]} : f32[3, 4, 6]
+    ret %4, %0
+  }
+}
 # ---- sink_norm ----
 # sink: numbers of channels go in front of the reshape of a norm; those of an axis that it merges stay.
 # run: sink,dce
