@@ -253,6 +253,36 @@ class Gradients(unittest.TestCase):
         torch.testing.assert_close(x.grad, 2 * x.detach())
         self.assertEqual(ingot.dynamo._reported, set())
 
+    def check_gradients(self, function, *inputs):
+        """Of the results' weighted sum by the inputs, as eager's, with nothing left to eager."""
+        torch._dynamo.reset()
+        found = []
+        for call in (function, torch.compile(function, backend="ingot")):
+            given = [x.clone().requires_grad_() for x in inputs]
+            results = call(*given)
+            total = sum((y * torch.linspace(0.5, 1.5, y.numel()).view(y.shape)).sum()
+                        for y in results)
+            found.append((results, torch.autograd.grad(total, given)))
+        torch.testing.assert_close(found[1], found[0], rtol=1e-4, atol=1e-5)
+        self.assertEqual(ingot.dynamo._reported, set())
+
+    def test_operators_that_check_what_they_take(self):
+        def solve(x):
+            square = x @ x.T + 4 * torch.eye(4)
+            return (torch.linalg.cholesky(square), torch.linalg.inv(square),
+                    torch.linalg.solve(square, x))
+        self.check_gradients(solve, torch.randn(4, 4))
+        factor = torch.compile(torch.linalg.cholesky, backend="ingot")
+        with self.assertRaisesRegex(ingot.dynamo.ingot_runtime.Error, "singular"):
+            factor(-torch.eye(3).requires_grad_())
+
+    def test_samples_of_pictures(self):
+        def sample(x, grid):
+            return (functional.adaptive_max_pool2d(x, (2, 3)),
+                    functional.grid_sample(x, grid, align_corners=False),
+                    functional.cosine_embedding_loss(x[:, 0, 0], x[:, 0, 1], torch.ones(2)))
+        self.check_gradients(sample, torch.randn(2, 2, 5, 7), torch.rand(2, 3, 3, 2) * 2 - 1)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -66,6 +66,7 @@ def _tell_once(reason, module):
 # ---- tracing ----
 
 _READ = torch.ops.aten._local_scalar_dense.default
+_EFFECTS = torch.ops.higher_order.with_effects
 _WRITERS = {"setitem"} | {n for n in dir(operator) if n[0] == "i" and (
     hasattr(operator, n[1:]) or hasattr(operator, n[1:] + "_"))}  # iadd, iand …
 _PLAIN = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
@@ -175,6 +176,45 @@ def _split_sums(graph):
                 total = added
         node.replace_all_uses_with(total)
         graph.erase_node(node)
+
+
+def _unwrap_effect(graph, node):
+    """The operator itself, in place of it with a token that goes through it."""
+    token, target, *args = node.args
+    _, *values = node.meta["val"]
+    with graph.inserting_before(node):
+        call = graph.call_function(target, tuple(args), node.kwargs)
+    call.meta["val"] = values[0] if len(values) == 1 else tuple(values)
+    for part in list(node.users):  # the token, and then the results
+        index, new = part.args[1], call
+        if index and len(values) > 1:
+            with graph.inserting_before(part):
+                new = graph.call_function(operator.getitem, (call, index - 1))
+            new.meta["val"] = values[index - 1]
+        part.replace_all_uses_with(new if index else token)
+        graph.erase_node(part)
+    graph.erase_node(node)
+    return token
+
+
+def _drop_effects(graph):
+    """Operators that check something as such: programs do them in order without tokens,
+    which callers give and take as None.  Places of these among the inputs."""
+    tokens = {_unwrap_effect(graph, node) for node in list(graph.nodes)
+              if node.op == "call_function" and node.target is _EFFECTS}
+    output = next(n for n in graph.nodes if n.op == "output")
+    if tokens:
+        output.args = (tuple(None if n in tokens else n for n in output.args[0]),)
+    holders = [n for n in graph.nodes if n.op == "placeholder"]
+    for token in tokens:
+        graph.erase_node(token)
+    return {i for i, n in enumerate(holders) if n in tokens}
+
+
+def _without(call, left_out):
+    """A call that does not get the arguments at these places."""
+    return call if not left_out else lambda *args: call(
+        *(a for i, a in enumerate(args) if i not in left_out))
 
 
 _LIFTS = {torch.ops.aten.lift_fresh_copy.default, torch.ops.aten.lift_fresh.default,
@@ -603,10 +643,12 @@ def backend(module, example_inputs, **options):
             graph = torch.fx.GraphModule(graph_module, copy.deepcopy(graph_module.graph))
             _bind_sizes(graph.graph)
             _split_sums(graph.graph)
+            tokens = _drop_effects(graph.graph)
+            given = [x for i, x in enumerate(inputs) if i not in tokens]
             views = Views(graph.graph)
-            compiled = CompiledGraph(graph, list(inputs), constant, options) if (
+            compiled = CompiledGraph(graph, given, constant, options) if (
                 views.left or not views) else None
-            return views.around(compiled) if views else compiled
+            return _without(views.around(compiled) if views else compiled, tokens)
         except (ingot_runtime.Error, NotImplementedError, torch._export.serde.serialize.
                 SerializeError) as error:
             _tell_once(str(error), module)

@@ -100,6 +100,21 @@ ig_status ig_ts_op_pool_backward(ig_ts_call *call) {
                                                : call->e->status;
 }
 
+/* grid_sampler_2d_backward(grad, input, grid, interpolation_mode, padding_mode,
+ * align_corners, output_mask): by input and grid, the one that the mask leaves out
+ * too: nobody reads it. */
+ig_status ig_ts_op_grid_sampler_backward(ig_ts_call *call) {
+    enum { FORWARD_ARGS = 5 };
+    ig_ts_value args[FORWARD_ARGS];
+    ig_value *points[] = { ig_aten_tensor(call, 1), ig_aten_tensor(call, 2) };
+    ig_value *out[WANTED];
+    IG_TRY(call->e->status);
+    memcpy(args, &call->args[FIRST], sizeof args);
+    forward f = { "aten::grid_sampler_2d", args, FORWARD_ARGS, WANTED };
+    return build_gradients(call, &f, points, out) ? ig_aten_give2(call, out[0], out[1])
+                                                  : call->e->status;
+}
+
 /* ---- bags ---- */
 
 enum {

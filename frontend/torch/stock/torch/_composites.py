@@ -699,5 +699,24 @@ def native_dropout_backward(grad_output, mask, scale):
     return grad_output * (mask.to(grad_output.dtype) * scale)
 
 
+def _give_to_maxima(grad_output, self, indices, axes):
+    """Each gradient to the element that the pool took, of the last `axes` axes as one."""
+    out = torch.zeros_like(self).flatten(-axes)
+    out = out.scatter_add(-1, indices.flatten(-axes), grad_output.flatten(-axes))
+    return out.view(self.shape)
+
+
+def adaptive_max_pool2d_backward(grad_output, self, indices):
+    return _give_to_maxima(grad_output, self, indices, 2)
+
+
+def adaptive_max_pool3d_backward(grad_output, self, indices):
+    return _give_to_maxima(grad_output, self, indices, 3)
+
+
+def empty_permuted(size, physical_layout, dtype=None, layout=None, device=None, pin_memory=None):
+    return torch.empty(size, dtype=dtype)
+
+
 def new_empty_strided(self, size, stride, dtype=None, layout=None, device=None, pin_memory=None):
     return self.new_empty(size, dtype=dtype)
