@@ -24,7 +24,7 @@
 
 enum { ROWS = 32, DEADLINE_MS = 400, LATE_MS = 1000 };
 
-static char why[512];
+static _Thread_local char why[512]; /* of a thread's own calls */
 static redis_server server;
 
 static int fault_count(int few, int all) {

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
@@ -330,7 +331,7 @@ enum { ROWS = 20 };
 
 typedef struct writer {
     ig_store *store;
-    volatile int end;
+    atomic_bool end;
     int acknowledged[ROWS]; /* version of each row */
     int pushed[ROWS];
     long count;
@@ -353,7 +354,7 @@ static void *write_rows(void *opaque) {
 
 TEST(acknowledged_rows_outlive_a_killed_server) {
     pthread_t thread;
-    writer w = { .end = 0 };
+    writer w = { .end = false };
     if (!redis_server_start(&server, NULL, NULL)) {
         return;
     }
@@ -365,7 +366,7 @@ TEST(acknowledged_rows_outlive_a_killed_server) {
         redis_server_restart(&server);
     }
     (void)usleep(30000);
-    w.end = 1;
+    w.end = true;
     CHECK_INT(pthread_join(thread, NULL), 0);
     CHECK(w.count > ROWS);
     for (int id = 0; id < ROWS; id++) {
@@ -462,9 +463,9 @@ END_TEST
 
 typedef struct fake {
     int listens;
-    const char *answer; /* to what comes after the opening */
-    char heard[4096];   /* all commands, in order */
-    volatile int end;
+    _Atomic(const char *) answer; /* to what comes after the opening */
+    char heard[4096];             /* all commands, in order */
+    atomic_bool end;
 } fake;
 
 static const char *const opening[] = { ":7\r\n", "$10\r\nrun_id:abc\r\n", "*0\r\n",
@@ -521,7 +522,7 @@ static void start_fake(fake *f, pthread_t *thread) {
 static void end_fake(fake *f, pthread_t thread) {
     struct sockaddr_un address = address_of(&server);
     int last = socket(AF_UNIX, SOCK_STREAM, 0);
-    f->end = 1;
+    f->end = true;
     CHECK_INT(connect(last, (struct sockaddr *)&address, sizeof address), 0);
     CHECK_INT(pthread_join(thread, NULL), 0);
     (void)close(last);
