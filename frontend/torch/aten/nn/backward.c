@@ -8,6 +8,7 @@
 
 #include "ir/build/extent.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { GRAD, FIRST, WANTED = 2 };
@@ -83,19 +84,30 @@ ig_status ig_ts_op_convolution_backward(ig_ts_call *call) {
     return ig_ts_give(call, 2, bias_gradient(call, grad, has_batch));
 }
 
-/* max_pool2d_with_indices_backward(grad, self, kernel_size, stride, padding, dilation,
- * ceil_mode, indices): variant 6; avg_pool2d_backward(grad, self, kernel_size, stride,
- * padding, ceil_mode, count_include_pad, divisor_override): 7.  So many arguments has
- * the forward operator. */
-ig_status ig_ts_op_pool_backward(ig_ts_call *call) {
-    enum { MAX_ARGS = 6, AVERAGE_ARGS = 7 };
+/* "aten::max_pool2d" of "aten::max_pool2d_with_indices_backward". */
+static const char *forward_name(ig_ts_call *call) {
+    static const char *const ends[] = { "_backward", "_with_indices" };
+    const char *own = call->row->schema;
+    size_t size = strcspn(own, "(");
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        size_t end = strlen(ends[i]);
+        bool has_end = size > end && strncmp(own + size - end, ends[i], end) == 0;
+        size -= has_end ? end : 0;
+    }
+    return ig_arena_copy(call->arena, own, size);
+}
+
+/* NAME_backward(grad, self, …): of the arguments behind the first, NAME has as many as
+ * the variant says. */
+ig_status ig_ts_op_plain_backward(ig_ts_call *call) {
+    enum { MAX_ARGS = 7 };
     uint32_t count = (uint32_t)call->row->variant;
-    ig_ts_value args[AVERAGE_ARGS];
+    ig_ts_value args[MAX_ARGS];
     ig_value *x = ig_aten_tensor(call, 1), *out = NULL;
     IG_TRY(call->e->status);
+    assert(count <= MAX_ARGS && "a row's variant");
     memcpy(args, &call->args[FIRST], count * sizeof *args);
-    forward f = { count == MAX_ARGS ? "aten::max_pool2d" : "aten::avg_pool2d", args,
-                  count, 1 };
+    forward f = { forward_name(call), args, count, 1 };
     return build_gradients(call, &f, &x, &out) ? ig_aten_give(call, out)
                                                : call->e->status;
 }

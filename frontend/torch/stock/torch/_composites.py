@@ -714,6 +714,29 @@ def adaptive_max_pool3d_backward(grad_output, self, indices):
     return _give_to_maxima(grad_output, self, indices, 3)
 
 
+def _cdist_backward(grad, x1, x2, p, cdist):
+    """Points that are the same have no direction: 0."""
+    if p == 0:
+        return torch.zeros_like(x1)
+    apart = x1.unsqueeze(-2) - x2.unsqueeze(-3)
+    far, grad = cdist.unsqueeze(-1), grad.unsqueeze(-1)
+    if p == math.inf:
+        share = (apart.abs() == far).to(apart.dtype)
+    elif p == 1:
+        share = torch.ones_like(apart)
+    else:
+        share = (apart.abs() / far) ** (p - 1)
+    return torch.where(apart == 0, 0.0, grad * apart.sign() * share).sum(-2)
+
+
+def _weight_norm_interface_backward(grad_w, saved_v, saved_g, saved_norms, dim):
+    axes = [i for i in range(saved_v.dim()) if i != dim % saved_v.dim()]
+    along = (grad_w * saved_v).sum(axes, True)
+    scale = saved_g / saved_norms
+    return (scale * (grad_w - saved_v * (along / (saved_norms * saved_norms))),
+            along / saved_norms)
+
+
 def empty_permuted(size, physical_layout, dtype=None, layout=None, device=None, pin_memory=None):
     return torch.empty(size, dtype=dtype)
 
