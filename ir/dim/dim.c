@@ -41,8 +41,11 @@ bool ig_dim_constant(const ig_module *module, ig_dim dim, int64_t *out_value) {
         *out_value = 0;
         return true;
     }
+    if (count > 1 || terms[0].monomial->degree != 0) {
+        return false;
+    }
     *out_value = terms[0].coefficient;
-    return count == 1 && terms[0].monomial->degree == 0;
+    return true;
 }
 
 /* ---- sums and products ---- */

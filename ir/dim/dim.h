@@ -55,6 +55,7 @@ ig_symbol *ig_symbol_at(const ig_module *module, uint32_t index);
 uint32_t ig_symbol_index(const ig_module *module, ig_dim dim);
 
 ig_dim ig_dim_const(ig_module *module, int64_t value);
+/* False leaves *out_value as it is. */
 bool ig_dim_constant(const ig_module *module, ig_dim dim, int64_t *out_value);
 
 ig_dim ig_dim_add(ig_module *module, ig_dim a, ig_dim b);

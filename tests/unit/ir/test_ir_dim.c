@@ -59,7 +59,10 @@ TEST(constants_are_plain_numbers) {
     CHECK_DIM(ADD(SUB(CONST(2), CONST(5)), CONST(3)), CONST(0));
     CHECK_TEXT(text(CONST(-7)), "-7");
     CHECK_TEXT(text(CONST(0)), "0");
+    value = 7;
     CHECK(!ig_dim_constant(module, sym("B"), &value));
+    CHECK(!ig_dim_constant(module, SUB(CONST(3), sym("B")), &value));
+    CHECK_INT(value, 7);
     finish();
 }
 
