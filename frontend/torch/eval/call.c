@@ -302,7 +302,8 @@ static ig_status resolve_row(ig_ts_eval *eval, const ig_ts_candidates *from,
 }
 
 /* A file that tells the overload writes a number where its schema has a tensor
- * (aten::sub.Tensor(1, x)): it is a tensor of rank 0 that promotes like a number. */
+ * (aten::sub.Tensor(1, x)): it is a tensor of rank 0 that promotes like a number.  A
+ * name of one overload tells it, too. */
 static ig_status wrap_number(ig_ts_eval *eval, const ig_schema_argument *argument,
                              ig_ts_value *value) {
     ig_value *content;
@@ -321,6 +322,8 @@ static ig_status wrap_number(ig_ts_eval *eval, const ig_schema_argument *argumen
 static ig_status wrap_numbers(ig_ts_eval *eval, const ig_ts_candidates *from,
                               const ig_ts_arguments *arguments) {
     const ig_ts_overloads *given = from->own[0] ? from->own[0] : from->own[1];
+    const ig_ts_overloads *named = from->own[IG_TS_FORMS];
+    given = !given && named && named->count == 1 ? named : given;
     const ig_schema *schema = given ? given->schemas[0] : NULL;
     for (uint32_t i = 0; schema && i < arguments->positional; i++) {
         if (i < schema->argument_count) {

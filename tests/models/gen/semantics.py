@@ -25,6 +25,7 @@ warnings.filterwarnings("ignore")
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+import torch._inductor.inductor_prims  # noqa: F401  (its operators)
 
 from values_json import node_of, np
 
@@ -2348,6 +2349,18 @@ def r_out_parts(x: T):
 
 
 @program("all", *BOTH)
+def v_pad_to_extents(x: T):
+    """By amounts that are open, of either sign."""
+    n, m = x.size(0), x.size(1)
+    if n > 2:
+        y = x[:2]
+    else:
+        y = F.pad(x, (0, 0, 0, 3 - n))
+    p = (4 - m % 4) % 4
+    return (F.pad(x, (0, 7 - m)), F.pad(x, (0, 0, 9 - n, m - 6), value=2.0), F.pad(x, (6 - m, 0), mode="replicate"), F.pad(x, (0, p)).view(n, -1, 4), y)
+
+
+@program("all", *BOTH)
 def v_expand_of_a_part(x: T):
     y = x.clone()
     e = y[:1].expand(3, -1)
@@ -2940,6 +2953,21 @@ def o_allclose(x: T, y: T):
 @program("all", (X,), (X[:1],))
 def o_distances(x: T):
     return (torch.ops.aten._pdist_forward(x), torch.ops.aten._pdist_forward(x, 1.0), torch.combinations(x[:, 0]), torch.combinations(x[0], 2, True))
+
+
+@program("all", (R(4, 5), torch.tensor([0, 3, 4, 2])), (R(1, 3), torch.tensor([2])))
+def o_smoothed_classes(x: T, t: T):
+    w = torch.linspace(0.5, 1.5, x.size(1))
+    a = F.cross_entropy(x, t, label_smoothing=0.1)
+    b = F.cross_entropy(x, t, w, ignore_index=3, reduction="sum", label_smoothing=0.3)
+    c = F.cross_entropy(x, t, w, ignore_index=3, label_smoothing=0.3)
+    d = F.cross_entropy(torch.stack([x, x * 2], 2), torch.stack([t, t], 1), w, reduction="none", label_smoothing=1.0)
+    return (a, b, c, d, F.cross_entropy(x[0], t[0], label_smoothing=0.5))
+
+
+@program("all", *BOTH)
+def o_decomposed(x: T):
+    return (torch.ops.aten.rrelu_with_noise_functional(x, x + 1, 0.1, 0.5, False), F.rrelu(x), torch.ops.prims.fma(x, x[0], x + 1))
 
 
 @program("all", (R(3, 6), R(3, 5)))

@@ -200,7 +200,7 @@ ig_status ig_ts_op_cross_entropy(ig_ts_call *call) {
         return soft_targets(call, log, target, axis);
     }
     if (ig_aten_float(call, 5) > 0) {
-        return ig_ts_fail(call, IG_UNSUPPORTED, "label smoothing of class numbers");
+        return ig_ts_op_composite(call);
     }
     ig_class_loss l = read_classes(call, log);
     return ig_aten_give(call, ig_compose_class_loss(call->e, &l, NULL));

@@ -671,6 +671,34 @@ def _safe_softmax(self, dim, dtype=None):
     return torch.softmax(self, dim, dtype).masked_fill(is_nothing, 0)
 
 
+def cross_entropy_loss(self, target, weight=None, reduction=1, ignore_index=-100,
+                       label_smoothing=0.0):
+    """Of class numbers: their loss, and that of all classes alike beside it."""
+    axis = 1 if self.dim() > 1 else 0
+    log = torch.log_softmax(self, axis)
+    loss = torch.ops.aten.nll_loss_nd(log, target, weight, reduction, ignore_index)
+    is_left_out = target == ignore_index
+    weighed = log if weight is None else log * weight.view([-1] + [1] * (self.dim() - axis - 1))
+    rest = (-weighed.sum([axis])).masked_fill(is_left_out, 0)
+    if reduction == 1:
+        counts = (torch.ones_like(rest) if weight is None
+                  else weight[target.masked_fill(is_left_out, 0)])
+        rest = rest.sum() / counts.masked_fill(is_left_out, 0).sum()
+    elif reduction == 2:
+        rest = rest.sum()
+    return (1 - label_smoothing) * loss + label_smoothing / self.size(axis) * rest
+
+
+def fma(a, b, c):
+    """What torch.compile makes of addcmul and addcdiv."""
+    return a * b + c
+
+
+def rrelu_with_noise_functional(self, noise, lower=0.125, upper=1 / 3, training=False,
+                                generator=None):
+    return torch.ops.aten.rrelu(self, lower, upper, training), noise
+
+
 def multilabel_margin_loss(self, target, reduction=1):
     """Targets of a row end at the first that is negative."""
     x, classes = torch.atleast_2d(self), torch.atleast_2d(target)
