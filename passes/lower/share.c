@@ -128,8 +128,8 @@ ig_str ig_compute_key(const ig_op *compute, ig_arena *arena) {
         const ig_value *value = compute->operands[i].value;
         const ig_dim *strides = ig_lower_strides(arena, value);
         ig_lower_start start = ig_lower_start_of(value);
-        put_number(&w, IG_MAP_PTR(value->type));
         put_number(&w, (uint64_t)start.root << 32 | (uint64_t)start.even);
+        put_number(&w, IG_MAP_PTR(value->type));
         for (uint32_t d = 0; d < value->type->rank; d++) {
             put_number(&w, ig_dim_key(strides[d]));
         }
