@@ -283,6 +283,7 @@ semantic_programs() {
     tar -C "$folder" -xf tests/models/semantics.tar.xz
     verify static interpret "$folder"/semantics/{all,closed,state}/*
     verify dynamic interpret "$folder"/semantics/growing/*
+    verify static interpret "$folder"/semantics/growing/*
     verify static cpu "$folder"/semantics/{all,closed,state}/*
     verify constant cpu "$folder"/semantics/{all,closed}/*
     verify dynamic cpu "$folder"/semantics/{all,state,growing}/*

@@ -83,7 +83,7 @@ static void put_statement(signature *out, char *statement) {
 
 static void signature_of(const verification *v, const structured_call *set,
                          signature *out) {
-    const char *symbols = verify_is_form(v, "dynamic") ? "x" : NULL;
+    const char *symbols = verify_is_form(v, "dynamic") || v->is_opened ? "x" : NULL;
     const char *method = json_string_value(json_object_get(set->json, "method"));
     size_t index = 0;
     bool folds = verify_is_form(v, "constant");
@@ -105,15 +105,38 @@ static void signature_of(const verification *v, const structured_call *set,
     }
 }
 
+static void signature_free(signature *s) {
+    names_free(&s->inputs);
+    names_free(&s->constants);
+    names_free(&s->files);
+    free(s->key);
+}
+
 static variant *variant_for(verification *v, const structured_call *set) {
     signature s;
     signature_of(v, set, &s);
     variant *found = verify_variant(v, &s);
-    names_free(&s.inputs);
-    names_free(&s.constants);
-    names_free(&s.files);
-    free(s.key);
+    signature_free(&s);
     return found;
+}
+
+/* Calls in order are calls of one session: have they other extents than the first? */
+static bool is_growing(verification *v) {
+    signature first = { 0 };
+    bool differs = false;
+    for (size_t i = 0; v->test.is_stateful && i < v->test.sets.count; i++) {
+        structured_call set;
+        signature own = { 0 };
+        if (verify_call_open(v, v->test.sets.items[i], &set)) {
+            signature_of(v, &set, i ? &own : &first);
+            differs = differs ||
+                      (own.key && first.key && strcmp(own.key, first.key) != 0);
+        }
+        signature_free(&own);
+        verify_call_close(&set);
+    }
+    signature_free(&first);
+    return differs;
 }
 
 /* ---- running ---- */
@@ -258,6 +281,7 @@ outcome verify_structured_sets(verification *v) {
     bool is_anew = verify_is_form(v, "constant") && v->test.is_stateful;
     size_t count = is_anew ? 1 : v->test.sets.count;
     bool is_good = true;
+    v->is_opened = verify_is_form(v, "static") && is_growing(v);
     for (size_t i = 0; i < count && is_good; i++) {
         is_good = run_set(v, v->test.sets.items[i]);
     }

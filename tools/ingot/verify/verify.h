@@ -22,7 +22,8 @@ typedef struct verification {
     model declared; /* as the file says: names and types of inputs */
     variant *variants;
     size_t compiled;
-    double arena; /* the largest ratio of arena to its minimum, of all sets */
+    bool is_opened; /* calls in order, whose extents differ: they are open */
+    double arena;   /* the largest ratio of arena to its minimum, of all sets */
     message why;
     char did[128];   /* the checks of a case of another kind; "" for data sets */
     message *errors; /* of the context, not told yet */
