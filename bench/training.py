@@ -23,6 +23,7 @@ import argparse
 import ctypes
 import dataclasses
 import os
+import pathlib
 
 import numpy as np
 
@@ -449,7 +450,7 @@ def read_options():
     parser.add_argument("--rounds", type=int, default=measure.ROUNDS)
     parser.add_argument("--shipped", action="store_true", help="FBGEMM as packaged")
     parser.add_argument("--check", action="store_true", help="compare weights, no times")
-    parser.add_argument("--json")
+    parser.add_argument("--json", type=pathlib.Path)
     return parser.parse_args()
 
 
