@@ -166,6 +166,16 @@ TEST(upsample_of_an_image) {
 }
 END_TEST
 
+/* Before opset 11: of an axis that shrinks the next element, of others the one
+ * before. */
+TEST(the_nearest_element_of_an_axis_that_shrinks) {
+    begin(10, "Resize", "x,scales");
+    weight("scales", 1, INTS(2), FLOATS(2, 0.67f));
+    expect(2, INTS(4, 2), FLOATS(0, 2, 0, 2, 3, 5, 3, 5));
+    end();
+}
+END_TEST
+
 TEST(layers_that_train_are_refused) {
     Onnx__NodeProto *node = begin(6, "Dropout", "x");
     expect_refusal("is_test is 0");
@@ -191,4 +201,5 @@ UNIT_SUITE(onnx_old, broadcast_from_an_axis, broadcast_to_the_last_axes,
            broadcast_goes_one_way, consumed_inputs_say_nothing_about_the_result,
            prelu_by_channel, cast_to_a_name, reshape_by_an_attribute,
            concat_along_axis_1, pad_by_paddings, tile_along_one_axis,
-           upsample_of_an_image, layers_that_train_are_refused, batch_norm_that_tests)
+           upsample_of_an_image, the_nearest_element_of_an_axis_that_shrinks,
+           layers_that_train_are_refused, batch_norm_that_tests)

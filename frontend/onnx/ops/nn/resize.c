@@ -295,6 +295,36 @@ static bool start_upsampling(ig_onnx_node *node, resizing *r) {
     return true;
 }
 
+/* The axes that grow (or shrink), the others as they are. */
+static ig_value *resize_some(const resizing *r, ig_value *x, bool grows) {
+    ig_resize_form form = r->form;
+    form.attrs.nearest = grows ? IG_NEAREST_floor : IG_NEAREST_ceil;
+    for (uint32_t i = 0; i < r->rank; i++) {
+        if ((form.scales[i] >= 1) != grows) {
+            form.scales[i] = 1;
+            form.sizes[i] = x->type->dims[i];
+        }
+    }
+    return ig_compose_resize(r->e, x, &form);
+}
+
+/* Before its coordinates had names, the nearest element of an axis that shrinks was the
+ * next one (the text's example, and ONNX Runtime).  Scales of the run count as 1 or
+ * more. */
+static ig_status give_upsampled(resizing *r) {
+    bool grows = false, shrinks = false;
+    for (uint32_t i = 0; i < r->rank && !r->form.scales_of_run; i++) {
+        grows |= r->form.scales[i] > 1;
+        shrinks |= r->form.scales[i] < 1;
+    }
+    if (ig_onnx_has_failed(r->node) || !shrinks ||
+        r->form.attrs.mode != IG_RESIZE_nearest) {
+        return give_resized(r);
+    }
+    ig_value *x = grows ? resize_some(r, r->x, true) : r->x;
+    return ig_onnx_give(r->node, x ? resize_some(r, x, false) : NULL);
+}
+
 ig_status ig_onnx_import_upsample(ig_onnx_node *node) {
     resizing r;
     if (!start_upsampling(node, &r)) {
@@ -311,7 +341,7 @@ ig_status ig_onnx_import_upsample(ig_onnx_node *node) {
     } else {
         take_scales(&r, 1);
     }
-    return give_resized(&r);
+    return give_upsampled(&r);
 }
 
 /* Of images alone, by the scales of height and width. */
@@ -325,7 +355,7 @@ ig_status ig_onnx_import_upsample_image(ig_onnx_node *node) {
     r.form.scales[2] = (float)ig_onnx_attr_float(node, "height_scale", 1);
     r.form.scales[3] = (float)ig_onnx_attr_float(node, "width_scale", 1);
     scale_axes(&r);
-    return give_resized(&r);
+    return give_upsampled(&r);
 }
 
 /* ---- GridSample ---- */
