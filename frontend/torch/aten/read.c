@@ -85,6 +85,18 @@ ig_dim ig_aten_dim(ig_ts_call *call, uint32_t index) {
     return ig_expr_note(call->e, ig_ts_dim(call, index, &dim)) ? dim : ig_dim_of(0);
 }
 
+/* Is the number of the run made by an operator that may turn signs?  Sums and counts,
+ * by which parts of jagged tensors are told, count from the front: bind refuses
+ * others. */
+static bool may_count_from_end(const ig_value *x) {
+    for (const ig_op *op;
+         (op = ig_def(x, IG_OP_cast)) || (op = ig_def(x, IG_OP_reshape));) {
+        x = op->operands[0].value;
+    }
+    return ig_def(x, IG_OP_neg) || ig_def(x, IG_OP_sub) || ig_def(x, IG_OP_mul) ||
+           ig_def(x, IG_OP_where);
+}
+
 ig_dim ig_aten_position(ig_ts_call *call, uint32_t index, ig_dim extent) {
     const ig_ts_value *given = &call->args[index];
     ig_expr *e = call->e;
@@ -93,6 +105,9 @@ ig_dim ig_aten_position(ig_ts_call *call, uint32_t index, ig_dim extent) {
         return ig_aten_dim(call, index);
     }
     ig_value *at = ig_aten_operand(call, index, IG_DT_i64);
+    if (!at || !may_count_from_end(at)) {
+        return ig_aten_dim(call, index);
+    }
     ig_value *from_end = ig_build_add(e, at, ig_expr_dim(e, extent, IG_DT_i64));
     ig_value *is_from_end = ig_expr_with(e, IG_OP_lt, at, 0);
     from_end = ig_expr_with(e, IG_OP_max, from_end, 0);

@@ -40,7 +40,7 @@ typedef struct part {
 
 typedef struct reduce {
     ig_lower *lower;
-    const ig_lower_operand *x, *out; /* out: the first result; the others are like it */
+    const ig_lower_operand *x, *out; /* out: of each part, of strides of its own */
     part parts[PARTS];
     uint32_t count; /* of parts */
     bool is_reduced[IG_TENSOR_RANK];
@@ -298,22 +298,27 @@ static ig_value *shift_at(const reduce *r, ig_builder *b, ig_value *at,
     return r->is_along ? k_splat(b, shift, r->lanes) : shift;
 }
 
-/* Where result number `number` is, and the first element that it takes from. */
+/* Where result number `number` of each part is, and the first element that they take
+ * from. */
 static void find_result(const reduce *r, ig_builder *b, ig_value *number,
                         ig_value **out_x, ig_value **out_at) {
-    ig_value *x_at = k_i64(b, 0), *at = x_at, *rest = number;
+    ig_value *x_at = k_i64(b, 0), *rest = number;
+    for (uint32_t p = 0; p < r->count; p++) {
+        out_at[p] = k_i64(b, 0);
+    }
     for (uint32_t i = r->kept_count; i-- > 0;) {
         uint32_t axis = r->kept[i];
         ig_value *extent = ig_lower_dim(r->lower, r->x->type->dims[axis]);
         ig_value *index = i == 0 ? rest : k_mod(b, rest, extent);
         rest = i == 0 ? rest : k_div(b, rest, extent);
-        bool keeps = r->out->type->rank == r->x->type->rank;
         x_at = k_add(b, x_at, k_mul(b, index, axis_stride(r, r->x, axis)));
-        ig_value *step = axis_stride(r, r->out, keeps ? axis : i);
-        at = k_add(b, at, k_mul(b, index, step));
+        for (uint32_t p = 0; p < r->count; p++) {
+            bool keeps = r->out[p].type->rank == r->x->type->rank;
+            ig_value *step = axis_stride(r, &r->out[p], keeps ? axis : i);
+            out_at[p] = k_add(b, out_at[p], k_mul(b, index, step));
+        }
     }
     *out_x = x_at;
-    *out_at = at;
 }
 
 static ig_value *result_of(const reduce *r, ig_builder *b, uint32_t p,
@@ -325,8 +330,8 @@ static ig_value *result_of(const reduce *r, ig_builder *b, uint32_t p,
 /* Result number `number` (across: and its neighbours) of each part. */
 static void emit_result(const reduce *r, ig_builder *b, ig_value *number,
                         ig_value *lane_count) {
-    ig_value *x_at, *out_at, *totals[PARTS];
-    find_result(r, b, number, &x_at, &out_at);
+    ig_value *x_at, *out_at[PARTS], *totals[PARTS];
+    find_result(r, b, number, &x_at, out_at);
     reduce here = *r;
     if (r->parts[0].kind == IG_REDUCE_logsumexp) {
         here.shift = shift_at(r, b, x_at, lane_count);
@@ -335,9 +340,9 @@ static void emit_result(const reduce *r, ig_builder *b, ig_value *number,
     for (uint32_t p = 0; p < r->count; p++) {
         ig_value *result = result_of(&here, b, p, totals[p]);
         if (r->team.size) {
-            ig_team_store(&r->team, b, result, r->out[p].buffer, out_at);
+            ig_team_store(&r->team, b, result, r->out[p].buffer, out_at[p]);
         } else {
-            k_store_count(b, result, r->out[p].buffer, out_at,
+            k_store_count(b, result, r->out[p].buffer, out_at[p],
                           r->is_along || r->lanes == 1 ? NULL : lane_count);
         }
     }
@@ -369,15 +374,15 @@ static void add_vectors(const reduce *r, ig_builder *b, uint32_t level, ig_value
 
 /* Vectors of results from number `number` on. */
 static void emit_vectors(const reduce *r, ig_builder *b, ig_value *number) {
-    ig_value *x_at, *out_at, *totals[VECTORS * PARTS];
-    find_result(r, b, number, &x_at, &out_at);
+    ig_value *x_at, *out_at[PARTS], *totals[VECTORS * PARTS];
+    find_result(r, b, number, &x_at, out_at);
     for (uint32_t v = 0; v < r->vectors; v++) {
         start_totals(r, b, totals + v * r->count);
     }
     add_vectors(r, b, 0, x_at, totals);
     for (uint32_t i = 0; i < r->vectors * r->count; i++) {
         uint32_t v = i / r->count, p = i % r->count;
-        ig_value *at = k_add(b, out_at, k_i64(b, (int64_t)v * r->lanes));
+        ig_value *at = k_add(b, out_at[p], k_i64(b, (int64_t)v * r->lanes));
         k_store(b, result_of(r, b, p, totals[i]), r->out[p].buffer, at);
     }
 }
@@ -466,13 +471,21 @@ static void sort_axes(reduce *r) {
     }
 }
 
+/* Are neighbours of each result neighbours in memory? */
+static bool writes_vectors(const reduce *r) {
+    bool is_unit = true;
+    for (uint32_t p = 0; p < r->count; p++) {
+        uint32_t rank = r->out[p].type->rank;
+        is_unit = is_unit && rank > 0 && ig_dim_is(r->out[p].strides[rank - 1], 1);
+    }
+    return is_unit;
+}
+
 static void choose_lanes(reduce *r) {
     uint32_t rank = r->x->type->rank;
     r->is_along = rank > 0 && r->is_reduced[rank - 1];
     bool is_unit = rank > 0 && ig_dim_is(r->x->strides[rank - 1], 1);
-    bool writes_unit = r->out->type->rank > 0 &&
-                       ig_dim_is(r->out->strides[r->out->type->rank - 1], 1);
-    bool has_lanes = is_unit && (r->is_along || writes_unit);
+    bool has_lanes = is_unit && (r->is_along || writes_vectors(r));
     r->lanes = has_lanes ? ig_lower_lanes(r->lower, r->wide) : 1;
     if (r->is_along && is_unit) {
         r->team = ig_team_open(r->lower, r->wide, r->dims[r->gone[r->gone_count - 1]]);

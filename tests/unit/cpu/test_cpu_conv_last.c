@@ -85,11 +85,13 @@ static void check(const conv_case *of, const int64_t *extents) {
     check_values(of, extents, LOWER_PLAIN);
 }
 
+/* Products of few channels stay as they are where nothing is near them; a pool is. */
 TEST(points) {
     conv_case odd = { "%x: f32[B, 7, H, 5], %b: f32[17]",
                       "f32[17, 7, 1, 1]",
                       17 * 7,
-                      "%0 = conv %x, @w, %b : f32[B, 17, H, 5]\nret %0",
+                      "%0 = conv %x, @w, %b : f32[B, 17, H, 5]\n"
+                      "%1 = pool %0 {op = max, kernel = [1, 1]}\nret %1",
                       "f32[B, 17, H, 5]",
                       0 };
     for (int64_t batch = 0; batch < 3; batch++) {
@@ -508,7 +510,7 @@ TEST(special_values) {
 static const conv_case phases[] = {
     { "%x: f32[B, 8, H, 5]", "f32[8, 3, 2, 2]", 96,
       "%0 = conv %x, @w {transposed, strides = [2, 2]} : f32[B, 3, 2*H, 10]\n"
-      "%1 = relu %0\nret %1",
+      "%1 = relu %0\n%2 = pool %1 {op = max, kernel = [1, 1]}\nret %2",
       "f32[B, 3, 2*H, 10]", 0 },
     { "%x: f32[B, 3, H, 5], %b: f32[8]", "f32[3, 8, 4, 6]", 576,
       "%0 = conv %x, @w, %b {transposed, strides = [2, 3], before = [1, 2], after = [1, 0]}"
@@ -523,7 +525,8 @@ static const conv_case phases[] = {
       " : f32[B, 5, 2*H + 3, 6]\nret %0",
       "f32[B, 5, 2*H + 3, 6]", 0 },
     { "%x: f32[B, 2, H, 3, 2]", "f32[2, 4, 2, 2, 1]", 32,
-      "%0 = conv %x, @w {transposed, strides = [2, 2, 1]} : f32[B, 4, 2*H, 6, 2]\nret %0",
+      "%0 = conv %x, @w {transposed, strides = [2, 2, 1]} : f32[B, 4, 2*H, 6, 2]\n"
+      "%1 = pool %0 {op = max, kernel = [1, 1, 1]}\nret %1",
       "f32[B, 4, 2*H, 6, 2]", 0 },
     { "%x: f32[B, 5, H]", "f32[5, 4, 3]", 60,
       "%0 = conv %x, @w {transposed, strides = [2]} : f32[B, 4, 2*H + 1]\nret %0",
@@ -539,7 +542,8 @@ TEST(transposed) {
         "%x: f32[B, 1, H, 5]",
         "f32[1, 3, 2, 2]",
         12,
-        "%0 = conv %x, @w {transposed, strides = [2, 2]} : f32[B, 3, 2*H, 10]\nret %0",
+        "%0 = conv %x, @w {transposed, strides = [2, 2]} : f32[B, 3, 2*H, 10]\n"
+        "%1 = pool %0 {op = max, kernel = [1, 1]}\nret %1",
         "f32[B, 3, 2*H, 10]",
         0
     };

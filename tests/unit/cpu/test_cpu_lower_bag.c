@@ -189,14 +189,14 @@ TEST(large_tables_are_prefetched) {
 
 /* Of a row of `dim` numbers; tables begin at a line unless the caller has them. */
 static int prefetches_of(const char *table, int64_t dim, int64_t rows) {
-    bool is_input = table[0] == '%';
-    char text[512], own[128];
-    snprintf(own, sizeof own, is_input ? "%s: f32[%lld, %lld], " : "", table,
-             (long long)rows, (long long)dim);
-    char weight[128];
-    snprintf(weight, sizeof weight,
-             is_input ? "" : "weight @t : f32[%lld, %lld] = splat(0)", (long long)rows,
-             (long long)dim);
+    char text[512], own[128] = "", weight[128] = "";
+    if (table[0] == '%') {
+        snprintf(own, sizeof own, "%s: f32[%lld, %lld], ", table, (long long)rows,
+                 (long long)dim);
+    } else {
+        snprintf(weight, sizeof weight, "weight @t : f32[%lld, %lld] = splat(0)",
+                 (long long)rows, (long long)dim);
+    }
     snprintf(
         text, sizeof text,
         "module @t {\n  %s\n  graph @main(%s%%ids: i64[N, 3]) -> (f32[N, %lld]) {\n"

@@ -165,6 +165,31 @@ TEST(one_special_value_in_a_long_row) {
     }
 }
 
+/* One is computed in its place among others, the other in a buffer of its own. */
+TEST(reductions_that_share_reads_lie_apart) {
+    static const char *const texts[] = {
+        "module @t {\n  graph @main(%x: f32[B, C]) -> (f32[B, C + 1], f32[B, 1]) {\n"
+        "    %0 = reduce %x {op = mean, axes = [1], keep} : f32[B, 1]\n"
+        "    %1 = concat %x, %0 {axis = 1} : f32[B, C + 1]\n"
+        "    %2 = reduce %x {op = sumsq, axes = [1], keep} : f32[B, 1]\n"
+        "    ret %1, %2\n  }\n}\n",
+        "module @t {\n  graph @main(%x: f32[B, 5, C], %y: f32[B, 2]) -> "
+        "(f32[B, C + 2], f32[B, C]) {\n"
+        "    %0 = reduce %x {op = max, axes = [1]} : f32[B, C]\n"
+        "    %1 = concat %y, %0 {axis = 1} : f32[B, C + 2]\n"
+        "    %2 = reduce %x {op = min, axes = [1]} : f32[B, C]\n"
+        "    ret %1, %2\n  }\n}\n",
+    };
+    static const int64_t sizes[][2] = {
+        { 3, 4 }, { 5, 70 }, { 33, 17 }, { 1, 1 }, { 0, 4 }
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(texts); i++) {
+        for (size_t k = 0; k < IG_COUNT_OF(sizes); k++) {
+            lower_check(texts[i], sizes[k], 3);
+        }
+    }
+}
+
 TEST(reductions_of_special_rows) {
     static const char *const kinds[] = { "max", "min", "sum", "mean", "logsumexp" };
     static const int64_t widths[] = { 0, 1, 8, 37 };
@@ -334,8 +359,8 @@ TEST(halves_are_compared_as_vectors) {
 
 UNIT_SUITE(cpu_values, integer_powers, floats_by_pairs, floats_one_by_one,
            integers_by_pairs, softmax_of_special_rows, one_special_value_in_a_long_row,
-           reductions_that_share_reads, reductions_of_special_rows,
-           extremes_of_integers, layer_norm_of_special_rows,
+           reductions_that_share_reads, reductions_that_share_reads_lie_apart,
+           reductions_of_special_rows, extremes_of_integers, layer_norm_of_special_rows,
            running_sums_of_special_values, pools_of_special_rows,
            positions_of_special_extremes, products_with_few_special_values,
            gathers_by_ids_of_both_signs, zero_points_of_columns_and_rows,
