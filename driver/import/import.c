@@ -340,6 +340,19 @@ static ig_status check_module(const import_call *call) {
                           "the importer made a module that does not verify");
 }
 
+/* Is an extent of an input more than a number or a symbol? */
+static bool has_sums(const ig_graph *graph) {
+    bool is_any = false;
+    for (uint32_t i = 0; i < graph->body.arg_count; i++) {
+        const ig_type *type = graph->body.args[i]->type;
+        for (uint32_t d = 0; d < type->rank; d++) {
+            is_any |= !ig_dim_is_static(type->dims[d]) &&
+                      !ig_dim_as_symbol(graph->module, type->dims[d]);
+        }
+    }
+    return is_any;
+}
+
 static ig_status read_model(import_call *call) {
     const struct format *format = format_of(call->bytes);
     if (call->options.external_data_count && format->read != read_onnx) {
@@ -358,7 +371,7 @@ static ig_status read_model(import_call *call) {
     }
     ig_pass_options passes = { .open_weights = call->options.open_weights };
     const ig_graph *entry = ig_entry_of(call->module); /* text may have kernels alone */
-    if (entry && entry->stage == IG_STAGE_TENSOR) {
+    if (entry && entry->stage == IG_STAGE_TENSOR && has_sums(entry)) {
         IG_TRY(ig_passes_run(call->module, &passes, "solve_extents"));
     }
     return passes.open_weights ? ig_passes_run(call->module, &passes, "open_weights")
