@@ -544,6 +544,19 @@ TEST(norms_of_sums) {
 }
 END_TEST
 
+/* x is [2, 3]: a scale of three axes would make the result larger. */
+TEST(a_scale_that_is_larger_than_the_input_is_refused) {
+    static const char *const norms[] = { "RMSNormalization", "LayerNormalization" };
+    for (size_t i = 0; i < IG_COUNT_OF(norms); i++) {
+        begin(23, norms[i], "x,g", "y");
+        onnx_initializer(&model,
+                         onnx_tensor(&model, "g", ONNX_F32, 3, INTS(2, 2, 3),
+                                     FLOATS(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1)));
+        expect_refusal("scale and bias must fit the last axes of the input");
+    }
+}
+END_TEST
+
 TEST(a_gated_activation) {
     begin(28, "SwiGLU", "x,x", "y");
     expect("y", 0, 1, 2, INTS(1, 3), FLOATS(0, 0.7310586F, 3.523188F));
@@ -762,7 +775,8 @@ UNIT_SUITE_WITH(
     quantising_to_another_type_than_the_zero_points_is_refused,
     softmax_before_13_flattens_from_axis_1, softmax_of_13_is_of_one_axis,
     gelus_of_onnx_runtime, a_product_fused_with_its_scale, norms_of_sums,
-    a_gated_activation, leaky_relu_keeps_a_hundredth, lrn_has_a_power_of_three_quarters,
+    a_scale_that_is_larger_than_the_input_is_refused, a_gated_activation,
+    leaky_relu_keeps_a_hundredth, lrn_has_a_power_of_three_quarters,
     an_average_counts_no_padding,
     sequences_are_reversed_along_axis_0_of_batches_in_axis_1,
     scales_of_quantisation_are_of_axis_1,

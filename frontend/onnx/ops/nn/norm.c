@@ -234,6 +234,7 @@ ig_status ig_onnx_import_rms_norm(ig_onnx_node *node) {
         guard_factor(node, scale);
         return ig_onnx_give(node, ig_compose_rms_norm(node->e, x, axis, &norm));
     }
+    check_factor(node, x, scale);
     norm.scale = NULL;
     x = ig_expr_like(node->e, ig_compose_rms_norm(node->e, x, axis, &norm), scale);
     return ig_onnx_give(node, ig_build_mul(node->e, x, scale));
