@@ -85,16 +85,27 @@ ig_dim ig_aten_dim(ig_ts_call *call, uint32_t index) {
     return ig_expr_note(call->e, ig_ts_dim(call, index, &dim)) ? dim : ig_dim_of(0);
 }
 
-/* Is the number of the run made by an operator that may turn signs?  Sums and counts,
- * by which parts of jagged tensors are told, count from the front: bind refuses
- * others. */
-static bool may_count_from_end(const ig_value *x) {
-    for (const ig_op *op;
-         (op = ig_def(x, IG_OP_cast)) || (op = ig_def(x, IG_OP_reshape));) {
-        x = op->operands[0].value;
+enum { SUM_DEPTH = 16 };
+
+/* Is the number of the run a sum, or one of running sums, as the ends of jagged parts
+ * are?  These count from the front, and are recognised as they are: bind refuses
+ * others.  `depth`: so many ops are looked through. */
+static bool is_sum(const ig_value *x, uint32_t depth) {
+    static const ig_opcode through[] = { IG_OP_add,   IG_OP_cast,   IG_OP_reshape,
+                                         IG_OP_slice, IG_OP_gather, IG_OP_concat };
+    if (!x->def || depth == 0 || ig_def(x, IG_OP_reduce) || ig_def(x, IG_OP_cumsum)) {
+        return x->def && depth > 0;
     }
-    return ig_def(x, IG_OP_neg) || ig_def(x, IG_OP_sub) || ig_def(x, IG_OP_mul) ||
-           ig_def(x, IG_OP_where);
+    const ig_op *op = ig_def(x, IG_OP_if);
+    if (op) {
+        const ig_op *end = op->bodies[0]->last;
+        return is_sum(end->operands[x - op->results].value, depth - 1);
+    }
+    for (size_t i = 0; i < IG_COUNT_OF(through) && !op; i++) {
+        op = ig_def(x, through[i]);
+    }
+    return op && (is_sum(op->operands[0].value, depth - 1) ||
+                  (op->code == IG_OP_add && is_sum(op->operands[1].value, depth - 1)));
 }
 
 ig_dim ig_aten_position(ig_ts_call *call, uint32_t index, ig_dim extent) {
@@ -105,7 +116,7 @@ ig_dim ig_aten_position(ig_ts_call *call, uint32_t index, ig_dim extent) {
         return ig_aten_dim(call, index);
     }
     ig_value *at = ig_aten_operand(call, index, IG_DT_i64);
-    if (!at || !may_count_from_end(at)) {
+    if (!at || is_sum(at, SUM_DEPTH)) {
         return ig_aten_dim(call, index);
     }
     ig_value *from_end = ig_build_add(e, at, ig_expr_dim(e, extent, IG_DT_i64));
