@@ -430,6 +430,20 @@ TEST(spectra_along_an_open_extent) {
 }
 END_TEST
 
+static const char mapped[] = HEAD
+    "  def forward(self: __torch__.M,\n"
+    "    x: Tensor) -> Tensor:\n"
+    "    a, b = ops.torchao.choose_qparams_affine(x, \"SIDEWAYS\", [1, 2], 1)\n"
+    "    return a\n";
+
+TEST(a_mapping_that_there_is_not_is_refused) {
+    program p;
+    CHECK_STATUS(import_source(&p, mapped, NULL), IG_INVALID);
+    CHECK_MSG(strstr(p.c.why, "its mapping is 'SIDEWAYS'"), "%s", p.c.why);
+    close(&p);
+}
+END_TEST
+
 static const char raising[] = HEAD
     "  def forward(self: __torch__.M,\n"
     "    x: Tensor) -> Tensor:\n"
@@ -782,6 +796,7 @@ UNIT_SUITE(torchscript_eval, classes_of_one_hot_are_checked,
            a_dict_begins_empty,
 
            a_list_grows_with_an_open_extent, spectra_along_an_open_extent,
+           a_mapping_that_there_is_not_is_refused,
            an_exception_that_data_decide_is_raised_by_the_run,
            a_claim_about_data_is_held_by_the_run,
            a_claim_that_is_known_to_be_broken_is_raised, einsum_takes_truth_values,

@@ -199,7 +199,7 @@ static const mapping_row *find_mapping(ig_ts_call *call) {
             return &rows[i];
         }
     }
-    (void)ig_ts_fail(call, IG_INVALID, "its mapping is '%.40s'", name.data);
+    ig_expr_fail(call->e, IG_INVALID, "its mapping is '%.*s'", IG_STR_ARG(name));
     return NULL;
 }
 
