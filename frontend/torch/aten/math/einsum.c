@@ -46,9 +46,9 @@ static uint64_t read_axes(ig_ts_call *call, uint32_t index, uint32_t rank) {
     const int64_t *given = ig_aten_ints(call, index, 0, &count);
     for (uint32_t i = 0; i < count && call->e->status == IG_OK; i++) {
         if (given[i] < 0 || given[i] >= rank || axes >> given[i] & 1) {
-            ig_ts_fail(call, IG_INVALID,
-                       "argument %u holds %lld, expected different axes below %u",
-                       index, (long long)given[i], rank);
+            ig_expr_fail(call->e, IG_INVALID,
+                         "argument %u holds %lld, expected different axes below %u",
+                         index, (long long)given[i], rank);
             return 0;
         }
         axes |= UINT64_C(1) << given[i];
@@ -62,9 +62,9 @@ static bool write_factor(ig_ts_call *call, uint32_t i, const ig_value *factor,
     uint64_t own = ~read_axes(call, FACTORS + i, rank);
     size_t count = write_letters(equation + *length, rank, own);
     if (call->e->status == IG_OK && count != factor->type->rank) {
-        ig_ts_fail(call, IG_INVALID,
-                   "argument %u has rank %u, expected %zu beside its new axes", i,
-                   factor->type->rank, count);
+        ig_expr_fail(call->e, IG_INVALID,
+                     "argument %u has rank %u, expected %zu beside its new axes", i,
+                     factor->type->rank, count);
     }
     *length += count;
     equation[(*length)++] = ',';
