@@ -36,7 +36,6 @@
  *     %1 = reduce %0 {op = min}
  *     %2 = reduce %0 {op = max}      both are one region
  *
- *
  * Keeps: shapes, values; the order of everything else.
  */
 #include "ir/build/expr.h"

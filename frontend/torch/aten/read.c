@@ -85,27 +85,31 @@ ig_dim ig_aten_dim(ig_ts_call *call, uint32_t index) {
     return ig_expr_note(call->e, ig_ts_dim(call, index, &dim)) ? dim : ig_dim_of(0);
 }
 
-enum { SUM_DEPTH = 16 };
+enum { SUM_VISITS = 64 };
 
 /* Is the number of the run a sum, or one of running sums, as the ends of jagged parts
  * are?  These count from the front, and are recognised as they are: bind refuses
- * others.  `depth`: so many ops are looked through. */
-static bool is_sum(const ig_value *x, uint32_t depth) {
+ * others.  Looks at *left ops at most. */
+static bool is_sum(const ig_value *x, uint32_t *left) {
     static const ig_opcode through[] = { IG_OP_add,   IG_OP_cast,   IG_OP_reshape,
                                          IG_OP_slice, IG_OP_gather, IG_OP_concat };
-    if (!x->def || depth == 0 || ig_def(x, IG_OP_reduce) || ig_def(x, IG_OP_cumsum)) {
-        return x->def && depth > 0;
+    if (!x->def || *left == 0) {
+        return false;
+    }
+    --*left;
+    if (ig_def(x, IG_OP_reduce) || ig_def(x, IG_OP_cumsum)) {
+        return true;
     }
     const ig_op *op = ig_def(x, IG_OP_if);
     if (op) {
         const ig_op *end = op->bodies[0]->last;
-        return is_sum(end->operands[x - op->results].value, depth - 1);
+        return is_sum(end->operands[x - op->results].value, left);
     }
     for (size_t i = 0; i < IG_COUNT_OF(through) && !op; i++) {
         op = ig_def(x, through[i]);
     }
-    return op && (is_sum(op->operands[0].value, depth - 1) ||
-                  (op->code == IG_OP_add && is_sum(op->operands[1].value, depth - 1)));
+    return op && ((op->code == IG_OP_add && is_sum(op->operands[1].value, left)) ||
+                  is_sum(op->operands[0].value, left));
 }
 
 ig_dim ig_aten_position(ig_ts_call *call, uint32_t index, ig_dim extent) {
@@ -116,7 +120,8 @@ ig_dim ig_aten_position(ig_ts_call *call, uint32_t index, ig_dim extent) {
         return ig_aten_dim(call, index);
     }
     ig_value *at = ig_aten_operand(call, index, IG_DT_i64);
-    if (!at || is_sum(at, SUM_DEPTH)) {
+    uint32_t left = SUM_VISITS;
+    if (!at || is_sum(at, &left)) {
         return ig_aten_dim(call, index);
     }
     ig_value *from_end = ig_build_add(e, at, ig_expr_dim(e, extent, IG_DT_i64));
