@@ -16,6 +16,7 @@
  */
 #include "passes/engine/pass.h"
 #include "passes/engine/substitute.h"
+#include "passes/engine/symbols.h"
 
 #include <assert.h>
 
@@ -24,9 +25,9 @@ typedef struct solver {
     ig_module *module;
     ig_graph *graph;
     ig_substitution by;
-    bool *is_bound;   /* symbols that are an input's extent */
-    uint32_t unknown; /* of the dim that is looked at: the first that is not bound */
-    bool has_more;    /* whether there are others */
+    ig_symbols symbols; /* which of them are an input's extent */
+    uint32_t unknown;   /* of the dim that is looked at: the first that is not bound */
+    bool has_more;      /* whether there are others */
 } solver;
 
 /* An extent of an input: factor * symbol + rest. */
@@ -37,23 +38,12 @@ typedef struct equation {
     const char *text; /* of the extent, for messages */
 } equation;
 
-static void find_bound(solver *s) {
-    for (uint32_t i = 0; i < s->graph->body.arg_count; i++) {
-        const ig_type *type = s->graph->body.args[i]->type;
-        for (uint32_t d = 0; d < type->rank; d++) {
-            if (ig_dim_as_symbol(s->module, type->dims[d])) {
-                s->is_bound[ig_symbol_index(s->module, type->dims[d])] = true;
-            }
-        }
-    }
-}
-
 /* ---- which symbol an extent gives ---- */
 
 static void note_unknown(void *user, uint32_t symbol) {
     solver *s = user;
     bool is_known = ig_symbol_is_defined(ig_symbol_at(s->module, symbol)) ||
-                    s->is_bound[symbol];
+                    s->symbols.is_bound[symbol];
     if (is_known) {
         return;
     }
@@ -189,8 +179,7 @@ static bool solve_one(ig_pass_run *run, ig_graph *graph) {
     solver s = { .run = run, .module = graph->module, .graph = graph };
     equation found;
     ig_substitution_init(&s.by, s.module, run->scratch);
-    s.is_bound = IG_NEW_ARRAY(run->scratch, bool, s.by.count);
-    find_bound(&s);
+    ig_symbols_init(&s.symbols, graph, run->scratch);
     bool is_found = find_equation(&s, &found);
     if (is_found) {
         use_equation(&s, &found);
