@@ -3,9 +3,9 @@
  *
  * The rules are those of ir/fold/resize.c, in f64: a point takes 1 (nearest), 2
  * (linear) or 4 (cubic) elements along each spatial axis, and their combinations in
- * all.  Elements outside, or at NaN, add nothing.  Sums are bags over rows of channels
- * (compose/rows/pixels.h), unless the rows cost more than the sampled elements: then
- * elements are gathered channel by channel.
+ * all.  Elements outside add nothing, unless their weight is NaN.  Sums are bags over
+ * rows of channels (compose/rows/pixels.h), unless the rows cost more than the sampled
+ * elements: then elements are gathered channel by channel.
  */
 #include "compose/decompose.h"
 #include "compose/resize.h"
@@ -69,8 +69,10 @@ static ig_value *bound_positions(const sampling *s, ig_value *at, ig_value *exte
     if (s->outside == IG_OUTSIDE_reflection) {
         at = reflect_positions(s, at, extent);
     }
-    at = ig_build_min(e, at, ig_expr_with(e, IG_OP_sub, extent, 1));
-    return ig_expr_with(e, IG_OP_max, at, 0);
+    ig_value *last = ig_expr_with(e, IG_OP_sub, extent, 1);
+    ig_value *at_nan = s->axis_count > 2 ? last : ig_expr_number(e, IG_DT_f64, 0);
+    at = ig_build_where(e, ig_build_isnan(e, at), at_nan, at);
+    return ig_expr_with(e, IG_OP_max, ig_build_min(e, at, last), 0);
 }
 
 /* ---- weights of distances ---- */
@@ -85,7 +87,8 @@ static void take_tap(const sampling *s, ig_value *element, ig_value *extent, tap
     ig_expr *e = s->e;
     ig_value *last = ig_expr_with(e, IG_OP_sub, extent, 1);
     ig_value *zero = ig_expr_number(e, IG_DT_f64, 0);
-    element = bound_positions(s, element, extent);
+    element = s->mode == IG_RESIZE_cubic ? bound_positions(s, element, extent)
+                                         : element;
     ig_value *is_low = ig_expr_with(e, IG_OP_ge, element, 0);
     out->is_inside = ig_build_and(e, is_low, ig_build_le(e, element, last));
     element = ig_build_where(e, out->is_inside, ig_build_round(e, element), zero);
@@ -99,12 +102,13 @@ static void take_taps(sampling *s, uint32_t axis, ig_value *at) {
     at = unscale_positions(s, at, extent);
     at = is_cubic ? at : bound_positions(s, at, extent);
     ig_value *below = s->tap_count == 1 ? ig_build_round(e, at) : ig_build_floor(e, at);
+    ig_value *fraction = ig_build_sub(e, at, below);
     for (uint32_t t = 0; t < s->tap_count; t++) {
         tap *own = &s->taps[axis][t];
         double step = (double)t - (is_cubic ? 1 : 0);
         ig_value *element = step == 0 ? below : ig_expr_with(e, IG_OP_add, below, step);
         if (s->tap_count > 1) {
-            ig_value *distance = ig_build_sub(e, element, at);
+            ig_value *distance = ig_expr_number_with(e, IG_OP_sub, step, fraction);
             own->weight = is_cubic ? ig_compose_keys_kernel(e, distance, -0.75)
                                    : weigh_linear(e, distance);
         }
@@ -132,6 +136,9 @@ static tap combine_taps(const sampling *s, uint32_t index) {
         all.id = ig_build_add(e, ig_build_mul(e, all.id, extent), own->id);
         all.weight = own->weight ? ig_build_mul(e, all.weight, own->weight) : NULL;
         all.is_inside = ig_build_and(e, all.is_inside, own->is_inside);
+    }
+    if (all.weight && (s->axis_count <= 2 || s->mode == IG_RESIZE_cubic)) {
+        all.is_inside = ig_build_or(e, all.is_inside, ig_build_isnan(e, all.weight));
     }
     return all;
 }

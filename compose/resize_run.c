@@ -134,7 +134,7 @@ ig_value *ig_compose_keys_kernel(ig_expr *e, ig_value *distance, double a) {
     far = ig_expr_with(e, IG_OP_add, ig_build_mul(e, far, x), 8 * a);
     far = ig_expr_with(e, IG_OP_sub, ig_build_mul(e, far, x), 4 * a);
     ig_value *zero = ig_expr_number(e, IG_DT_f64, 0);
-    far = ig_build_where(e, ig_expr_with(e, IG_OP_lt, x, 2), far, zero);
+    far = ig_build_where(e, ig_expr_with(e, IG_OP_ge, x, 2), zero, far); /* NaN stays */
     return ig_build_where(e, ig_expr_with(e, IG_OP_le, x, 1), near, far);
 }
 

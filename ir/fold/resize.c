@@ -176,6 +176,9 @@ ig_status ig_fold_resize(ig_eval *eval, const ig_op *op, const ig_tensor *const 
 
 /* ---- grid_sample ---- */
 
+/* Positions that are not finite are torch's (ATen/native/cpu/GridSamplerKernel.cpp of
+ * images, ATen/native/GridSampler.cpp of volumes). */
+
 enum { SPACE = 8, TAPS = 4 };
 
 typedef struct sampling {
@@ -205,9 +208,13 @@ static double reflect_position(double at, double low, double high) {
     return low + (from > range ? 2 * range - from : from);
 }
 
-static double hold_inside(double at, int64_t extent) {
+/* NaN is the first element of an image, the last of a volume. */
+static double hold_inside(const sampling *s, double at, int64_t extent) {
     double last = (double)(extent - 1);
-    return at < 0 ? 0 : at > last ? last : at; /* NaN stays */
+    if (isnan(at)) {
+        return s->rank > 2 ? last : 0;
+    }
+    return at < 0 ? 0 : at > last ? last : at;
 }
 
 static double bound_position(const sampling *s, double at, int64_t extent) {
@@ -215,15 +222,15 @@ static double bound_position(const sampling *s, double at, int64_t extent) {
         double half = s->aligns ? 0 : 0.5;
         at = reflect_position(at, -half, (double)extent - 1 + half);
     }
-    return s->outside == IG_OUTSIDE_zeros ? at : hold_inside(at, extent);
+    return s->outside == IG_OUTSIDE_zeros ? at : hold_inside(s, at, extent);
 }
 
 static double weigh_keys(double distance) {
     const double a = -0.75;
     double x = fabs(distance);
-    return x <= 1  ? ((a + 2) * x - (a + 3)) * x * x + 1
-           : x < 2 ? ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
-                   : 0;
+    return x <= 1   ? ((a + 2) * x - (a + 3)) * x * x + 1
+           : x >= 2 ? 0
+                    : ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;
 }
 
 /* Elements and weights along one axis; -1: outside, which is 0. */
@@ -233,13 +240,13 @@ static uint32_t find_taps(const sampling *s, double at, int64_t extent,
     at = unscale_position(s, at, extent);
     at = is_cubic ? at : bound_position(s, at, extent);
     uint32_t count = is_cubic ? 4 : s->mode == IG_RESIZE_linear ? 2 : 1;
-    double below = count == 1 ? rint(at) : floor(at) - (is_cubic ? 1 : 0);
+    double first = is_cubic ? -1 : 0, below = count == 1 ? rint(at) : floor(at) + first;
     for (uint32_t t = 0; t < count; t++) {
-        double element = below + t, distance = element - at;
+        double element = below + t, distance = first + t - (at - floor(at));
         weights[t] = count == 1 ? 1
                      : is_cubic ? weigh_keys(distance)
                                 : 1 - fabs(distance);
-        element = bound_position(s, element, extent);
+        element = is_cubic ? bound_position(s, element, extent) : element;
         bool is_inside = element >= 0 && element <= (double)(extent - 1);
         elements[t] = is_inside ? (int64_t)rint(element) : -1;
     }
@@ -252,20 +259,20 @@ typedef struct axis_taps {
 } axis_taps;
 
 /* The element of a plane that a combination of taps means, -1 for one outside, and its
- * weight. */
+ * weight.  A weight of NaN counts outside too, but not in a volume between zeros. */
 static int64_t locate_element(const sampling *s, const axis_taps *axes,
                               const int64_t *picks, double *out_weight) {
     int64_t at = 0;
+    bool is_inside = true;
     *out_weight = 1;
     for (uint32_t d = 0; d < s->rank; d++) {
         int64_t element = axes[d].elements[picks[d]];
-        if (element < 0) {
-            return -1;
-        }
+        is_inside = is_inside && element >= 0;
         *out_weight *= axes[d].weights[picks[d]];
-        at = at * s->x->dims[2 + d] + element;
+        at = at * s->x->dims[2 + d] + (element < 0 ? 0 : element);
     }
-    return at;
+    bool spreads = s->rank <= 2 || s->mode == IG_RESIZE_cubic;
+    return is_inside || (spreads && isnan(*out_weight)) ? at : -1;
 }
 
 /* One result, of the plane that begins at element `plane`.  The nearest element is

@@ -449,6 +449,31 @@ def resampling(file):
                           (1e-5, 1e-5), dynamic=False)
 
 
+def grid_ends(file):
+    """Positions that are not finite, in images (torch's f64 kernel) and in volumes."""
+    ends = [0.3, np.nan, np.inf, -np.inf, 1e30, -1e30, 7.0]
+    for rank, modes in ((4, "nearest bilinear bicubic"), (5, "nearest bilinear")):
+        space = rank - 2
+        x = values("f32", (1, 2) + (3, ) * space, -2, 2)
+        x[0, 0, 2, 2], x[0, 1, 1, 1] = -np.inf, np.inf
+        points = [[v if d == axis else other for d in range(space)] for v in ends
+                  for axis in range(space) for other in (0.1, -9.0)]
+        grid = np.array(points, np.float32).reshape((1, ) * (rank - 2) + (-1, space))
+        for mode in modes.split():
+            own = {"bilinear": "linear", "bicubic": "cubic"}.get(mode, mode)
+            for outside in ("zeros", "border", "reflection"):
+                for aligns in (False, True):
+                    y = F.grid_sample(wide(x), wide(grid), mode, outside, aligns)
+                    file.case(
+                        f"grid_sample/ends/{space}/{mode}/{outside}" +
+                        ("/aligned" if aligns else ""), [
+                            "%0 = grid_sample %x, %g" +
+                            attributes(f"mode = {own}", f"outside = {outside}",
+                                       "align_corners" if aligns else ""), "ret %0"
+                        ], [("x", "f32", x), ("g", "f32", grid)], [result("f32", y)],
+                        (1e-5, 1e-5))
+
+
 # ---- weights: rows in which nothing takes part, caps, a past ----
 
 
@@ -498,7 +523,7 @@ def main():
     file = File("network.txt", "Neural networks.  Written by generate_network.py.")
     for part in (convolutions, transposed, pools, adaptive, norms, attention, recurrent,
                  resampling, empty_rows, scores, channels_last, integers_last,
-                 channels_of_bytes):
+                 channels_of_bytes, grid_ends):
         part(file)
     file.write()
 

@@ -153,10 +153,10 @@ def state_of_no_steps(node, inputs, outputs):
 
 
 @row("GridSample", why="a place that no integer holds: a conversion that C++ leaves undefined "
-     "(core/providers/cpu/tensor/grid_sample.cc); it is outside of the image")
+     "(core/providers/cpu/tensor/grid_sample.cc); it is outside of the image, or as in torch")
 def place_beyond_integers(node, inputs, outputs):
     extent = max(inputs[0].shape[2:], default=1)
-    return bool((np.abs(inputs[1].astype(np.float64)) * extent >= 2.0**62).any())
+    return not (np.abs(inputs[1].astype(np.float64)) * extent < 2.0**62).all()
 
 
 @row("Clip", why="what is below the lowest or above the largest number without a bound: "
