@@ -194,29 +194,37 @@ ig_status ig_fold_text_parse(ig_eval *eval, const ig_op *op, const ig_tensor *co
     return IG_OK;
 }
 
-static void print_number(const ig_tensor *x, int64_t index, char *out, size_t size) {
-    if (x->dtype == IG_DT_i64) {
-        (void)snprintf(out, size, "%lld", (long long)ig_tensor_get_i64(x, index));
-        return;
-    }
-    if (x->dtype == IG_DT_u64) {
-        (void)snprintf(out, size, "%llu",
-                       (unsigned long long)ig_tensor_get_i64(x, index));
-        return;
-    }
-    double value = ig_tensor_get_f64(x, index);
-    if (isnan(value)) {
-        (void)snprintf(out, size, "nan"); /* the C library writes its sign too */
+/* The fewest digits that give the number back; an exponent where %.8g would have one,
+ * of f64 %.16g.  NaN and infinities by ONNX's names. */
+static void print_real(double value, bool is_double, char *out, size_t size) {
+    if (!isfinite(value)) {
+        (void)snprintf(out, size, "%s",
+                       isnan(value) ? "NaN"
+                       : value < 0  ? "-INF"
+                                    : "INF");
         return;
     }
     for (int digits = 1; digits <= 17; digits++) {
         (void)snprintf(out, size, "%.*g", digits, value);
         double back = strtod(out, NULL);
-        bool is_same = x->dtype == IG_DT_f32 ? (float)back == (float)value
-                                             : back == value;
-        if (is_same) {
-            return;
+        if (is_double ? back == value : (float)back == (float)value) {
+            break;
         }
+    }
+    double magnitude = fabs(value);
+    if (magnitude >= 1 && magnitude < (is_double ? 1e16 : 1e8) && strchr(out, 'e')) {
+        (void)snprintf(out, size, "%.0f", value);
+    }
+}
+
+static void print_number(const ig_tensor *x, int64_t index, char *out, size_t size) {
+    if (x->dtype == IG_DT_i64) {
+        (void)snprintf(out, size, "%lld", (long long)ig_tensor_get_i64(x, index));
+    } else if (x->dtype == IG_DT_u64) {
+        (void)snprintf(out, size, "%llu",
+                       (unsigned long long)ig_tensor_get_i64(x, index));
+    } else {
+        print_real(ig_tensor_get_f64(x, index), x->dtype != IG_DT_f32, out, size);
     }
 }
 

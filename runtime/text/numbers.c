@@ -91,17 +91,23 @@ bool ig_host_text_parse_real(const ig_host_call *call) {
            in_plain_locale(call, parse_real);
 }
 
+/* The fewest digits that give the number back; an exponent where %.8g would have one,
+ * of f64 %.16g.  NaN and infinities by ONNX's names. */
 static void print_real(double value, bool is_double, char text[NUMBER_BYTES]) {
-    if (isnan(value)) {
-        (void)snprintf(text, NUMBER_BYTES, "nan"); /* printf shows its sign too */
+    if (!isfinite(value)) {
+        strcpy(text, isnan(value) ? "NaN" : value < 0 ? "-INF" : "INF");
         return;
     }
     for (int digits = 1; digits <= 17; digits++) {
         (void)snprintf(text, NUMBER_BYTES, "%.*g", digits, value);
         double back = strtod(text, NULL);
         if (is_double ? back == value : (float)back == (float)value) {
-            return;
+            break;
         }
+    }
+    double size = fabs(value);
+    if (size >= 1 && size < (is_double ? 1e16 : 1e8) && strchr(text, 'e')) {
+        (void)snprintf(text, NUMBER_BYTES, "%.0f", value);
     }
 }
 
