@@ -192,9 +192,30 @@ ig_status ig_onnx_import_array_feature_extractor(ig_onnx_node *node) {
         node, ig_expr_gather(node->e, x, at, x->type->rank - 1, IG_NEGATIVE_error));
 }
 
+/* An input's rows with as many elements as inputdimensions says: others follow as
+ * zeros, or are left out.  A vector is one row. */
+static ig_value *take_feature_rows(ig_onnx_node *node, uint32_t index,
+                                   const int64_t *sizes) {
+    ig_expr *e = node->e;
+    ig_value *x = ig_onnx_in(node, index);
+    if (!x || x->type->rank == 0) {
+        ig_onnx_fail(node, IG_INVALID, "input %u is not a tensor of rows", index);
+        return NULL;
+    }
+    x = x->type->rank == 1 ? ig_expr_unsqueeze(e, x, 0)
+                           : ig_expr_merge_axes(e, x, 1, x->type->rank - 1);
+    x = ig_expr_cast(e, x, IG_DT_f32);
+    if (!x || !sizes) {
+        return x;
+    }
+    ig_dim none = ig_dim_of(0), size = ig_dim_const(e->module, sizes[index]);
+    ig_dim rest = ig_dim_sub(e->module, size, ig_onnx_extent(e, x, 1));
+    return ig_expr_pad(e, x, (ig_dim[]){ none, none }, (ig_dim[]){ none, rest },
+                       IG_PAD_constant, 0);
+}
+
 /* All inputs, as f32 [N, its dimension], side by side. */
 ig_status ig_onnx_import_feature_vectorizer(ig_onnx_node *node) {
-    ig_expr *e = node->e;
     uint32_t count = 0;
     const int64_t *sizes = ig_onnx_attr_ints(node, "inputdimensions", &count);
     ig_value **parts = IG_NEW_ARRAY(node->import->arena, ig_value *, node->input_count);
@@ -203,21 +224,16 @@ ig_status ig_onnx_import_feature_vectorizer(ig_onnx_node *node) {
                             node->input_count, count);
     }
     for (uint32_t i = 0; i < node->input_count; i++) {
-        ig_value *x = ig_onnx_in(node, i);
-        if (!x || x->type->rank == 0) {
-            return ig_onnx_fail(node, IG_INVALID, "input %u is not a tensor of rows",
-                                i);
+        if (sizes && sizes[i] < 0) {
+            return ig_onnx_fail(node, IG_INVALID,
+                                "inputdimensions has a negative size");
         }
-        x = x->type->rank == 1 ? ig_expr_unsqueeze(e, x, 1)
-                               : ig_expr_merge_axes(e, x, 1, x->type->rank - 1);
-        parts[i] = ig_expr_cast(e, x, IG_DT_f32);
-        if (sizes && parts[i]) {
-            ig_expr_guard_equal(e, ig_onnx_extent(e, parts[i], 1),
-                                ig_dim_const(e->module, sizes[i]),
-                                "a row must have as many elements as inputdimensions");
+        parts[i] = take_feature_rows(node, i, sizes);
+        if (!parts[i]) {
+            return node->e->status;
         }
     }
-    return ig_onnx_give(node, ig_expr_concat(e, 1, parts, node->input_count));
+    return ig_onnx_give(node, ig_expr_concat(node->e, 1, parts, node->input_count));
 }
 
 /* Rows of marks, of which the last counts: a row without one is an error of the run,

@@ -275,7 +275,8 @@ static ig_status give_linear(classifier *c, ig_value *x) {
     scores = rho ? ig_build_add(e, scores, ig_expr_select(e, rho, 0, ig_dim_of(0)))
                  : scores;
     ig_value *best = scores ? ig_onnx_best_class(e, scores) : NULL;
-    if (best && c->classes == 2 && !c->has_shares) {
+    bool is_shared = rho && ig_dim_is(rho->type->dims[0], 1);
+    if (best && is_shared && c->classes == 2 && !c->has_shares) {
         ig_value *max = ig_expr_reduce_axis(e, IG_REDUCE_max, scores, 1, false);
         ig_value *is_high = is_positive ? ig_expr_with(e, IG_OP_ge, max, 0.5)
                                         : ig_expr_with(e, IG_OP_gt, max, 0);
