@@ -10,5 +10,7 @@ enum { IG_PANEL = 16 };
 enum { IG_PANEL_PASS = 1024 };
 /* The number of 8-bit integers along K that are adjacent. */
 enum { IG_QUAD = 4 };
+/* Taps of a window that sees zeros not in memory, at most: bits of a word. */
+enum { IG_PADDED_TAPS = 64 };
 
 #endif

@@ -12,10 +12,10 @@
  * A pixel's channels are then contiguous: a convolution is a matrix product over
  * windows (lower/cpu/conv_panels.c), with weights in panels, and a depthwise one goes
  * over channels in vectors (conv_channels.c), which takes its padding in too, and the
- * widening of bytes.  A convolution over panels takes in zeros that would be a multiple
- * of the image, as those of wide dilations are: they are not in memory then.
- * Transposes sink through ops between convolutions (channels_sink.c) until they
- * meet and cancel; those at the ends of the graph stay.
+ * widening of bytes.  A convolution over panels takes them in too where a tap's
+ * channels are enough for a run of their own: the zeros are not in memory then.
+ * Transposes sink through ops between convolutions (channels_sink.c) until they meet
+ * and cancel; those at the ends of the graph stay.
  *
  * Weights that are computed are packed by the run, where that pays, and where there is
  * more to sum up than one pass of the product takes: up to there the schedule of those
@@ -49,9 +49,7 @@ enum {
     PAYING_PRODUCTS = 64,  /* of a channel, for turning it from and to its place */
     PAYING_VECTORS = 32,   /* bytes, of rows of an image that are not turned */
     NEIGHBOURS = 64,       /* of a convolution on its own, at most */
-    PAYING_RUN = 64,   /* of neighbours, for windows that see zeros not in memory, */
-    PAYING_GROWTH = 3, /* and so many times as many elements with them, */
-    USUAL_EXTENT = 32, /* where images of open extents are taken as so long */
+    PAYING_RUN = 16,       /* of neighbours, for windows that see zeros not in memory */
 };
 
 ig_value *ig_channels_to_last(ig_expr *e, ig_value *x) {
@@ -343,23 +341,21 @@ static const ig_op *find_padding(const convolution *c) {
     return is_space ? pad : NULL;
 }
 
-/* Is x, padded by `pad`, so much larger that its zeros are better not in memory? */
+/* Are the zeros of `pad` better not in memory?  Its taps are bits of a word then. */
 static bool pays_without_zeros(const convolution *c, const ig_op *pad) {
     const ig_type *x = pad->operands[0].value->type;
-    double growth = 1;
+    const ig_type *w = c->op->operands[1].value->type;
+    int64_t taps = 1;
     for (uint32_t d = 2; d < x->rank; d++) {
-        int64_t extent, before, after;
+        int64_t before, after, extent = ig_dim_value(w->dims[d]);
         if (!ig_dim_known(pad->attrs[IG_pad_before].as.dims[d], &before) ||
             !ig_dim_known(pad->attrs[IG_pad_after].as.dims[d], &after) || before < 0 ||
-            after < 0) {
+            after < 0 || extent > IG_PADDED_TAPS / taps) {
             return false;
         }
-        extent = ig_dim_known(x->dims[d], &extent) ? extent : USUAL_EXTENT;
-        growth *= ((double)extent + (double)before + (double)after) /
-                  (double)(extent > 0 ? extent : 1);
+        taps *= extent;
     }
-    return c->ins >= PAYING_RUN && ig_dim_is_static(x->dims[1]) &&
-           growth >= PAYING_GROWTH;
+    return c->ins >= PAYING_RUN && ig_dim_is_static(x->dims[1]);
 }
 
 static ig_value *build_conv_panels(ig_expr *e, const convolution *c, ig_value *panels) {

@@ -15,7 +15,9 @@
  *
  * Zeros around x need not be in memory: a run is one tap then, and the rows that see
  * them read a run of zeros instead.  A tap that all rows of a block see nothing else
- * through is left out.
+ * through is left out.  Which taps of a row are in x is found once a tile of the grid,
+ * as bits of a word: what a block or a run does for it would hold up its results, which
+ * wait for their lines as stores of it would wait behind them.
  *
  * Groups are products side by side.  Everything else, the order of sums too, is as in
  * gemm.c.  Of 8-bit integers runs are whole quads, so no row ends within one.
@@ -101,69 +103,102 @@ ig_value *gemm_window_shift(const gemm *g, ig_builder *b, ig_value *run) {
 
 /* ---- zeros around x ---- */
 
-void gemm_open_positions(const gemm *g, ig_builder *b, const gemm_block *tile,
-                         gemm_positions *out) {
+/* Which taps along spatial axis `d` are in x for a window whose first tap is at
+ * `position`: tap i is bit i * apart. */
+static ig_value *taps_in_image(const gemm *g, ig_builder *b, uint32_t d,
+                               ig_value *position, int64_t apart) {
+    const gemm_padding *p = g->window->padding;
+    ig_value *extent = k_cast(b, p->extents[d], IG_DT_u64), *taps = k_i64(b, 0);
+    for (int64_t i = 0; i < p->kernel[d]; i++) {
+        ig_value *tap = k_mul(b, p->dilations[d], k_i64(b, i));
+        ig_value *at = k_cast(b, k_add(b, position, tap), IG_DT_u64);
+        ig_value *is_in = k_cast(b, k_compare(b, IG_OP_lt, at, extent), IG_DT_i64);
+        ig_value *bit = k_binary(b, IG_OP_shl, is_in, k_i64(b, i * apart));
+        taps = k_binary(b, IG_OP_or, taps, bit);
+    }
+    return taps;
+}
+
+/* Elements of x to where the first tap of the window at a place would be, and the taps
+ * that are in x. */
+static void open_position(const gemm *g, ig_builder *b, ig_value *const *index,
+                          ig_value **out_start, ig_value **out_taps) {
     const gemm_window *w = g->window;
     const gemm_padding *p = w->padding;
-    ig_value *index[IG_TENSOR_RANK];
-    find_index(w, b, tile->row, index);
+    ig_value *start = k_sub(b, k_mul(b, index[0], w->steps[0]), p->lead);
+    ig_value *taps = k_i64(b, 1);
+    int64_t apart = 1;
+    for (uint32_t d = w->space - 1; d-- > 0;) {
+        ig_value *position = k_mul(b, index[d + 1], p->strides[d]);
+        position = k_sub(b, position, p->before[d]);
+        taps = k_mul(b, taps, taps_in_image(g, b, d, position, apart));
+        start = k_add(b, start, k_mul(b, index[d + 1], w->steps[d + 1]));
+        apart *= p->kernel[d];
+    }
+    *out_start = start;
+    *out_taps = taps;
+}
+
+void gemm_open_positions(const gemm *g, ig_builder *b, const gemm_range *range) {
+    const gemm_window *w = g->window;
+    ig_value *index[IG_TENSOR_RANK], *start, *taps;
+    find_index(w, b, range->row, index);
+    k_loop rows = k_loop_open(b, k_i64(b, 0), range->rows, k_i64(b, 1), index,
+                              w->space);
+    ig_builder *in = &rows.b;
+    open_position(g, in, rows.carried, &start, &taps);
+    k_store(in, start, w->padding->starts, rows.index);
+    k_store(in, taps, w->padding->taps, rows.index);
+    memcpy(index, rows.carried, w->space * sizeof *index);
+    step_index(w, in, index);
+    k_loop_close(&rows, index, w->space);
+}
+
+ig_value *gemm_taps_of(const gemm *g, ig_builder *b, const gemm_block *tile) {
+    ig_value *first = k_sub(b, tile->row, tile->range->row), *all = k_i64(b, 0);
     for (uint32_t r = 0; r < tile->rows; r++) {
-        out->starts[r] = k_mul(b, index[0], w->steps[0]);
-        for (uint32_t d = 0; d + 1 < w->space; d++) {
-            ig_value *position = k_mul(b, index[d + 1], p->strides[d]);
-            out->positions[r][d] = k_sub(b, position, p->before[d]);
-            ig_value *start = k_mul(b, index[d + 1], w->steps[d + 1]);
-            out->starts[r] = k_add(b, out->starts[r], start);
-        }
-        step_index(w, b, index);
+        ig_value *row = k_add(b, first, k_i64(b, r));
+        all = k_binary(b, IG_OP_or, all, k_load(b, g->window->padding->taps, row, 1));
     }
+    return all;
 }
 
-/* Is the tap, so many positions from the windows' first, in x for this row? */
-static ig_value *is_in_image(const gemm *g, ig_builder *b, ig_value *const *positions,
-                             ig_value *const *tap) {
-    const gemm_padding *p = g->window->padding;
-    ig_value *is_in = NULL;
-    for (uint32_t d = 0; d + 1 < g->window->space; d++) {
-        ig_value *position = k_cast(b, k_add(b, positions[d], tap[d]), IG_DT_u64);
-        ig_value *extent = k_cast(b, p->extents[d], IG_DT_u64);
-        ig_value *is_own = k_compare(b, IG_OP_lt, position, extent);
-        is_in = is_in ? k_binary(b, IG_OP_and, is_in, is_own) : is_own;
-    }
-    return is_in;
-}
-
-/* A run's tap: in positions from the windows' first along each axis, and the elements
- * of x from where the first window would begin to the tap. */
-static ig_value *find_tap(const gemm *g, ig_builder *b, ig_value *run, ig_value **tap) {
+/* Elements of x from a window's first tap to that of a run. */
+static ig_value *tap_distance(const gemm *g, ig_builder *b, ig_value *run) {
     const gemm_window *w = g->window;
     ig_value *shift = k_i64(b, 0);
     for (uint32_t d = w->run_axes; d-- > 0;) {
-        ig_value *index = d == 0 ? run : k_mod(b, run, w->kernel[d]);
-        tap[d] = k_mul(b, index, w->padding->dilations[d]);
+        ig_value *extent = k_i64(b, w->padding->kernel[d]);
+        ig_value *index = d == 0 ? run : k_mod(b, run, extent);
         shift = k_add(b, shift, k_mul(b, index, w->apart[d]));
-        run = d == 0 ? run : k_div(b, run, w->kernel[d]);
+        run = d == 0 ? run : k_div(b, run, extent);
     }
-    return k_sub(b, shift, w->padding->lead);
+    return shift;
+}
+
+static ig_value *has_tap(ig_builder *b, ig_value *taps, ig_value *tap) {
+    ig_value *own = k_binary(b, IG_OP_and, taps, tap);
+    return k_compare(b, IG_OP_ne, own, k_i64(b, 0));
 }
 
 ig_value *gemm_enter_run(const gemm *g, ig_builder *b, const gemm_block *tile,
-                         const gemm_positions *positions, ig_value *run,
-                         ig_value **out_rows) {
-    ig_value *tap[IG_TENSOR_RANK], *is_any = NULL;
-    ig_value *shift = find_tap(g, b, run, tap);
+                         ig_value *taps, ig_value *run, ig_value **out_rows) {
+    const gemm_padding *p = g->window->padding;
+    ig_value *first = k_sub(b, tile->row, tile->range->row);
+    ig_value *before = k_mul(b, run, g->window->run);
+    ig_value *shift = k_sub(b, tap_distance(g, b, run), before);
+    ig_value *tap = k_binary(b, IG_OP_shl, k_i64(b, 1), run);
     const ig_type *buffer = g->a->buffer->type;
-    ig_value *zeros = g->window->padding->zeros;
+    ig_value *zeros = k_offset(b, p->zeros, k_sub(b, k_i64(b, 0), before));
     for (uint32_t r = 0; r < tile->rows; r++) {
-        ig_value *is_in = is_in_image(g, b, positions->positions[r], tap);
-        k_if row = k_if_open(b, is_in, &buffer, 1);
-        ig_value *at = k_add(&row.then, positions->starts[r], shift);
-        ig_value *then = k_offset(&row.then, g->a->buffer, at);
-        k_if_close(&row, &then, &zeros);
-        out_rows[r] = row.results[0];
-        is_any = is_any ? k_binary(b, IG_OP_or, is_any, is_in) : is_in;
+        ig_value *row = k_add(b, first, k_i64(b, r));
+        ig_value *at = k_add(b, k_load(b, p->starts, row, 1), shift);
+        k_if x = k_if_open(b, has_tap(b, k_load(b, p->taps, row, 1), tap), &buffer, 1);
+        ig_value *then = k_offset(&x.then, g->a->buffer, at);
+        k_if_close(&x, &then, &zeros);
+        out_rows[r] = x.results[0];
     }
-    return is_any;
+    return has_tap(b, taps, tap);
 }
 
 /* ---- copies ---- */
@@ -274,6 +309,18 @@ static bool is_padded(const conv_panels *c) {
             ig_attr_is_set(c->op, IG_conv_panels_after));
 }
 
+/* Is a tap's run of known length, and are taps so few that they are bits of a word? */
+static bool has_padded_runs(const conv_panels *c) {
+    int64_t taps = 1;
+    for (uint32_t d = 0; d + 1 < c->last; d++) {
+        if (kernel_at(c, d) > IG_PADDED_TAPS / taps) {
+            return false;
+        }
+        taps *= kernel_at(c, d);
+    }
+    return ig_dim_is_static(c->x->type->dims[c->last]);
+}
+
 /* Spatial axes of the kernel that runs are counted along: the rest, and the channels,
  * are contiguous.  *run: elements of a run. */
 static uint32_t count_run_axes(const conv_panels *c, ig_dim channels, ig_dim *run) {
@@ -347,6 +394,9 @@ static const gemm_padding *make_padding(const conv_panels *c, int64_t run) {
     p->dilations = make_params(c->lower, dilations, space);
     p->lead = ig_lower_param(c->lower, lead);
     p->zeros = make_zeros(c, run);
+    p->kernel = c->op->attrs[IG_conv_panels_kernel].as.ints;
+    p->starts = k_local(c->lower->kernel, IG_DT_i64, IG_GEMM_MAX_TILE_ROWS);
+    p->taps = k_local(c->lower->kernel, IG_DT_i64, IG_GEMM_MAX_TILE_ROWS);
     return p;
 }
 
@@ -432,7 +482,7 @@ ig_status ig_lower_cpu_conv_panels(ig_lower *lower) {
     const ig_lower_operand *panels = ig_lower_input(lower, op, 1);
     bool has_rows = c.x && (ig_dim_is(c.x->strides[c.last], 1) ||
                             ig_dim_is(c.x->type->dims[c.last], 1));
-    has_rows &= c.x && (!is_padded(&c) || ig_dim_is_static(c.x->type->dims[c.last]));
+    has_rows &= c.x && (!is_padded(&c) || has_padded_runs(&c));
     if (!has_rows || !panels) {
         return ig_lower_unsupported(lower, "a convolution of this form");
     }

@@ -566,6 +566,9 @@ static void emit_tiles(gemm *g) {
         ig_value *is_first = k_compare(in, IG_OP_eq, range.column, k_i64(in, 0));
         range.is_new = k_where(in, is_start, is_start, is_first);
     }
+    if (g->window && g->window->padding) {
+        gemm_open_positions(&own, in, &range);
+    }
     emit_passes(&own, in, range);
     k_loop_close(&loop, NULL, 0);
 }

@@ -15,8 +15,12 @@ enum { GEMM_CURSORS = 3, GEMM_BLOCK_ROWS = 16, GEMM_BLOCK_PANELS = 4 };
  * the next. */
 typedef struct gemm_padding {
     ig_value **extents, **before, **strides, **dilations;
-    ig_value *lead;  /* elements from the first zero of an image to x's first */
-    ig_value *zeros; /* a run of them */
+    const int64_t *kernel; /* its taps along each: 64 in all at most */
+    ig_value *lead;        /* elements from the first zero of an image to x's first */
+    ig_value *zeros;       /* a run of them */
+    /* Of each row of a tile, in locals: elements of x to where its window's first tap
+     * would be, and the taps that are in x, tap number i as bit i. */
+    ig_value *starts, *taps;
 } gemm_padding;
 
 /* A is windows of x, channels last: row r of it is a window, whose K elements are
@@ -30,13 +34,6 @@ typedef struct gemm_window {
     ig_value **kernel, **apart; /* extents of these; in x from one to the next */
     const gemm_padding *padding; /* NULL: x has all that windows see */
 } gemm_window;
-
-/* The windows of a block's rows: elements from where the first window of all begins,
- * and along each axis the position of the first tap, which may be before x. */
-typedef struct gemm_positions {
-    ig_value *starts[IG_GEMM_MAX_ROWS];
-    ig_value *positions[IG_GEMM_MAX_ROWS][IG_TENSOR_RANK];
-} gemm_positions;
 
 typedef struct gemm {
     ig_lower *lower;
@@ -157,13 +154,12 @@ ig_status gemm_lower(gemm *g);
 void gemm_window_rows(const gemm *g, ig_builder *b, const gemm_block *tile,
                       ig_value **out_rows);
 ig_value *gemm_window_shift(const gemm *g, ig_builder *b, ig_value *run);
-/* With padding: the windows of a block; and, of run number `run`, the elements of each
- * row.  Is one of them in x? */
-void gemm_open_positions(const gemm *g, ig_builder *b, const gemm_block *tile,
-                         gemm_positions *out);
+/* With padding: notes the windows of a tile; the taps that some row of a block has; and
+ * the elements of each row in run number `run`, where some row has that tap. */
+void gemm_open_positions(const gemm *g, ig_builder *b, const gemm_range *range);
+ig_value *gemm_taps_of(const gemm *g, ig_builder *b, const gemm_block *tile);
 ig_value *gemm_enter_run(const gemm *g, ig_builder *b, const gemm_block *tile,
-                         const gemm_positions *positions, ig_value *run,
-                         ig_value **out_rows);
+                         ig_value *taps, ig_value *run, ig_value **out_rows);
 /* Copies the windows of `count` rows from the tile's first on, all of K. */
 void gemm_copy_windows(const gemm *g, ig_builder *b, const gemm_block *tile,
                        ig_value *count);

@@ -121,7 +121,7 @@ static void finish_tile(const gemm *g, ig_builder *b, const gemm_block *tile) {
 /* The position of a block in its sum over k. */
 typedef struct k_state {
     ig_value *rows[MAX_ROWS]; /* of A, from their start on: k is their index */
-    gemm_positions positions; /* instead, where windows see zeros around x */
+    ig_value *taps; /* instead, where windows see zeros around x: those to sum up */
     ig_value *panel_step;
     ig_value *zeros[K_CARRIED]; /* a vector of columns each */
     ig_value *at[1 + CURSORS];  /* carried: the panels at k, then what cursors fetch */
@@ -164,7 +164,7 @@ static void open_copied_rows(const gemm *g, ig_builder *b, const gemm_block *til
 
 static void open_k(const gemm *g, ig_builder *b, const gemm_block *tile, k_state *s) {
     if (g->window && g->window->padding) {
-        gemm_open_positions(g, b, tile, &s->positions);
+        s->taps = gemm_taps_of(g, b, tile);
     } else if (g->window) {
         gemm_window_rows(g, b, tile, s->rows);
     } else {
@@ -434,9 +434,8 @@ static void sum_padded_run(const gemm *g, ig_builder *b, const gemm_block *tile,
     uint32_t tile_size = tile->rows * tile->panels * g->shape.vectors;
     k_state own = *s;
     ig_value *skipped = k_sub(b, part.first, tile->range->k);
-    ig_value *is_seen = gemm_enter_run(g, b, tile, &s->positions, part.run, own.rows);
+    ig_value *is_seen = gemm_enter_run(g, b, tile, s->taps, part.run, own.rows);
     part.end = k_where(b, is_seen, part.end, part.first);
-    part.shift = k_mul(b, k_sub(b, k_i64(b, 0), part.run), g->window->run);
     state[tile_size] = k_offset(b, s->at[0], k_mul(b, skipped, k_i64(b, PANEL)));
     sum_range(g, b, tile, &own, &part, state);
 }

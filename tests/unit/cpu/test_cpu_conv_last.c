@@ -218,6 +218,53 @@ TEST(zeros_that_are_not_in_memory) {
     check(&line, EXTENTS(1, 133));
 }
 
+/* Small pads: as many taps as a word has bits, tiles that begin within a line of the
+ * image, extents of 1, borders on one side, all values. */
+TEST(zeros_of_small_pads) {
+    conv_case bits = {
+        "%x: f32[B, 16, 9, W]",
+        "f32[17, 16, 8, 8]",
+        17 * 1024,
+        "%0 = conv %x, @w {before = [3, 4], after = [4, 3]} : f32[B, 17, 9, W]\nret %0",
+        "f32[B, 17, 9, W]",
+        0
+    };
+    check(&bits, EXTENTS(2, 11));
+    check(&bits, EXTENTS(1, 1));
+    conv_case many = {
+        "%x: f32[1, 16, 1, L]",
+        "f32[17, 16, 1, 65]",
+        17 * 16 * 65,
+        "%0 = conv %x, @w {before = [0, 32], after = [0, 32]} : f32[1, 17, 1, L]\nret %0",
+        "f32[1, 17, 1, L]",
+        0
+    };
+    check(&many, EXTENTS(70));
+    conv_case lines = {
+        "%x: f32[B, 16, 13, 13], %b: f32[33]",
+        "f32[33, 16, 3, 3]",
+        33 * 144,
+        "%0 = conv %x, @w, %b {before = [1, 1], after = [1, 1]} : f32[B, 33, 13, 13]\n"
+        "%1 = relu %0 : f32[B, 33, 13, 13]\nret %1",
+        "f32[B, 33, 13, 13]",
+        0
+    };
+    check(&lines, EXTENTS(0));
+    check(&lines, EXTENTS(1));
+    check(&lines, EXTENTS(3));
+    check_values(&lines, EXTENTS(2), LOWER_SPECIAL);
+    conv_case sides = {
+        "%x: f32[2, 32, H, W]",
+        "f32[16, 16, 3, 2]",
+        16 * 96,
+        "%0 = conv %x, @w {group = 2, strides = [2, 1], before = [2, 0], after = [0, 1]} : f32[2, 16, floor((H - 1) / 2) + 1, W]\nret %0",
+        "f32[2, 16, floor((H - 1) / 2) + 1, W]",
+        0
+    };
+    check(&sides, EXTENTS(1, 1));
+    check(&sides, EXTENTS(8, 17));
+}
+
 /* The op itself: known extents, more channels than a pass has, taps at the edge. */
 TEST(padded_panels) {
     static const char *const attrs[] = {
@@ -551,6 +598,7 @@ TEST(transposed) {
 }
 
 UNIT_SUITE(cpu_conv_last, points, windows, tiles, zeros_that_are_not_in_memory,
-           padded_panels, groups, computed_weights_sum_in_the_same_order, what_follows,
-           residuals, pads_that_follow, single_channels, single_channels_of_all_kinds,
-           transposed, special_values)
+           zeros_of_small_pads, padded_panels, groups,
+           computed_weights_sum_in_the_same_order, what_follows, residuals,
+           pads_that_follow, single_channels, single_channels_of_all_kinds, transposed,
+           special_values)

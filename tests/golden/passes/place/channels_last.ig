@@ -71,42 +71,81 @@ module @m {
   }
 }
 # ---- channels_last_zeros ----
-# channels_last: zeros that would be a multiple of the image go into the convolution; those of small pads stay.
+# channels_last: zeros go into the convolution where a tap has channels enough; those of few channels, and of windows of more than 64 taps, stay.
 # run: channels_last,canonicalise,dce
 # values: x plain
+# values: y plain
 # target: cpu:v3
 module @m {
-  weight @w : f32[20, 64, 3, 3] = splat(0.5)
-  graph @main(%x: f32[B, 64, H, W]) -> (f32[B, 20, H, W], f32[B, 20, H, W]) {
-    %0 = pad %x {before = [0, 0, 24, 24], after = [0, 0, 24, 24]} : f32[B, 64, H + 48, W + 48]
-    %1 = conv %0, @w {dilations = [24, 24]} : f32[B, 20, H, W]
-    %2 = pad %x {before = [0, 0, 1, 1], after = [0, 0, 1, 1]} : f32[B, 64, H + 2, W + 2]
-    %3 = conv %2, @w : f32[B, 20, H, W]
-    ret %1, %3
+  weight @w : f32[20, 16, 3, 3] = splat(0.5)
+  weight @f : f32[20, 15, 3, 3] = splat(0.5)
+  weight @m : f32[20, 16, 13, 5] = splat(0.5)
+  weight @l : f32[20, 16, 8, 8] = splat(0.5)
+  graph @main(%x: f32[B, 16, H, W], %y: f32[B, 15, H, W]) -> (f32[B, 20, H, W], f32[B, 20, H, W], f32[B, 20, H, W], f32[B, 20, H, W]) {
+    %0 = pad %x {before = [0, 0, 1, 1], after = [0, 0, 1, 1]} : f32[B, 16, H + 2, W + 2]
+    %1 = conv %0, @w : f32[B, 20, H, W]
+    %2 = pad %y {before = [0, 0, 1, 1], after = [0, 0, 1, 1]} : f32[B, 15, H + 2, W + 2]
+    %3 = conv %2, @f : f32[B, 20, H, W]
+    %4 = pad %x {before = [0, 0, 6, 2], after = [0, 0, 6, 2]} : f32[B, 16, H + 12, W + 4]
+    %5 = conv %4, @m : f32[B, 20, H, W]
+    %6 = pad %x {before = [0, 0, 3, 4], after = [0, 0, 4, 3]} : f32[B, 16, H + 7, W + 7]
+    %7 = conv %6, @l : f32[B, 20, H, W]
+    ret %1, %3, %5, %7
   }
 }
 # expect:
 module @m {
-  weight @w : f32[20, 64, 3, 3] = splat(0.5)
-  weight @w.conv1 : f32[2, 576, 16] = recipe(0)
-  graph @main(%x: f32[B, 64, H, W]) -> (f32[B, 20, H, W], f32[B, 20, H, W]) {
-    %0 = transpose %x {perm = [0, 2, 3, 1]} : f32[B, H, W, 64]
-    %1 = conv_panels %0, @w.conv1 {kernel = [3, 3], columns = 20, dilations = [24, 24], before = [24, 24], after = [24, 24]} : f32[B, H, W, 20]
+  weight @w : f32[20, 16, 3, 3] = splat(0.5)
+  weight @f : f32[20, 15, 3, 3] = splat(0.5)
+  weight @m : f32[20, 16, 13, 5] = splat(0.5)
+  weight @l : f32[20, 16, 8, 8] = splat(0.5)
+  weight @w.conv1 : f32[2, 144, 16] = recipe(0)
+  weight @f.conv1 : f32[2, 135, 16] = recipe(1)
+  weight @m.conv1 : f32[2, 1040, 16] = recipe(2)
+  weight @l.conv1 : f32[2, 1024, 16] = recipe(3)
+  graph @main(%x: f32[B, 16, H, W], %y: f32[B, 15, H, W]) -> (f32[B, 20, H, W], f32[B, 20, H, W], f32[B, 20, H, W], f32[B, 20, H, W]) {
+    %0 = transpose %x {perm = [0, 2, 3, 1]} : f32[B, H, W, 16]
+    %1 = conv_panels %0, @w.conv1 {kernel = [3, 3], columns = 20, before = [1, 1], after = [1, 1]} : f32[B, H, W, 20]
     %2 = transpose %1 {perm = [0, 3, 1, 2]} : f32[B, 20, H, W]
-    %3 = pad %x {before = [0, 0, 1, 1], after = [0, 0, 1, 1]} : f32[B, 64, H + 2, W + 2]
-    %4 = transpose %3 {perm = [0, 2, 3, 1]} : f32[B, H + 2, W + 2, 64]
-    %5 = conv_panels %4, @w.conv1 {kernel = [3, 3], columns = 20} : f32[B, H, W, 20]
+    %3 = pad %y {before = [0, 0, 1, 1], after = [0, 0, 1, 1]} : f32[B, 15, H + 2, W + 2]
+    %4 = transpose %3 {perm = [0, 2, 3, 1]} : f32[B, H + 2, W + 2, 15]
+    %5 = conv_panels %4, @f.conv1 {kernel = [3, 3], columns = 20} : f32[B, H, W, 20]
     %6 = transpose %5 {perm = [0, 3, 1, 2]} : f32[B, 20, H, W]
-    ret %2, %6
+    %7 = pad %x {before = [0, 0, 6, 2], after = [0, 0, 6, 2]} : f32[B, 16, H + 12, W + 4]
+    %8 = transpose %7 {perm = [0, 2, 3, 1]} : f32[B, H + 12, W + 4, 16]
+    %9 = conv_panels %8, @m.conv1 {kernel = [13, 5], columns = 20} : f32[B, H, W, 20]
+    %10 = transpose %9 {perm = [0, 3, 1, 2]} : f32[B, 20, H, W]
+    %11 = transpose %x {perm = [0, 2, 3, 1]} : f32[B, H, W, 16]
+    %12 = conv_panels %11, @l.conv1 {kernel = [8, 8], columns = 20, before = [3, 4], after = [4, 3]} : f32[B, H, W, 20]
+    %13 = transpose %12 {perm = [0, 3, 1, 2]} : f32[B, 20, H, W]
+    ret %2, %6, %10, %13
   }
-  private graph @weights() -> (f32[2, 576, 16]) {
-    %0 = reshape @w {to = [1, 20, 64, 3, 3]} : f32[1, 20, 64, 3, 3]
+  private graph @weights() -> (f32[2, 144, 16], f32[2, 135, 16], f32[2, 1040, 16], f32[2, 1024, 16]) {
+    %0 = reshape @w {to = [1, 20, 16, 3, 3]} : f32[1, 20, 16, 3, 3]
     %1 = const {value = 0} : f32[]
-    %2 = pad %0, %1 {before = [0, 0, 0, 0, 0], after = [0, 12, 0, 0, 0]} : f32[1, 32, 64, 3, 3]
-    %3 = reshape %2 {to = [2, 16, 64, 3, 3]} : f32[2, 16, 64, 3, 3]
-    %4 = transpose %3 {perm = [0, 3, 4, 2, 1]} : f32[2, 3, 3, 64, 16]
-    %5 = reshape %4 {to = [2, 576, 16]} : f32[2, 576, 16]
-    ret %5
+    %2 = pad %0, %1 {before = [0, 0, 0, 0, 0], after = [0, 12, 0, 0, 0]} : f32[1, 32, 16, 3, 3]
+    %3 = reshape %2 {to = [2, 16, 16, 3, 3]} : f32[2, 16, 16, 3, 3]
+    %4 = transpose %3 {perm = [0, 3, 4, 2, 1]} : f32[2, 3, 3, 16, 16]
+    %5 = reshape %4 {to = [2, 144, 16]} : f32[2, 144, 16]
+    %6 = reshape @f {to = [1, 20, 15, 3, 3]} : f32[1, 20, 15, 3, 3]
+    %7 = const {value = 0} : f32[]
+    %8 = pad %6, %7 {before = [0, 0, 0, 0, 0], after = [0, 12, 0, 0, 0]} : f32[1, 32, 15, 3, 3]
+    %9 = reshape %8 {to = [2, 16, 15, 3, 3]} : f32[2, 16, 15, 3, 3]
+    %10 = transpose %9 {perm = [0, 3, 4, 2, 1]} : f32[2, 3, 3, 15, 16]
+    %11 = reshape %10 {to = [2, 135, 16]} : f32[2, 135, 16]
+    %12 = reshape @m {to = [1, 20, 16, 13, 5]} : f32[1, 20, 16, 13, 5]
+    %13 = const {value = 0} : f32[]
+    %14 = pad %12, %13 {before = [0, 0, 0, 0, 0], after = [0, 12, 0, 0, 0]} : f32[1, 32, 16, 13, 5]
+    %15 = reshape %14 {to = [2, 16, 16, 13, 5]} : f32[2, 16, 16, 13, 5]
+    %16 = transpose %15 {perm = [0, 3, 4, 2, 1]} : f32[2, 13, 5, 16, 16]
+    %17 = reshape %16 {to = [2, 1040, 16]} : f32[2, 1040, 16]
+    %18 = reshape @l {to = [1, 20, 16, 8, 8]} : f32[1, 20, 16, 8, 8]
+    %19 = const {value = 0} : f32[]
+    %20 = pad %18, %19 {before = [0, 0, 0, 0, 0], after = [0, 12, 0, 0, 0]} : f32[1, 32, 16, 8, 8]
+    %21 = reshape %20 {to = [2, 16, 16, 8, 8]} : f32[2, 16, 16, 8, 8]
+    %22 = transpose %21 {perm = [0, 3, 4, 2, 1]} : f32[2, 8, 8, 16, 16]
+    %23 = reshape %22 {to = [2, 1024, 16]} : f32[2, 1024, 16]
+    ret %5, %11, %17, %23
   }
 }
 # ---- channels_last_not ----
