@@ -3,9 +3,11 @@
  *
  *   out[s, p] = sum over k of x[s, i(p), k] * x[s, j(p), k]
  *
- * Whole blocks of samples have a sample in each lane (interact_lanes.c).  Samples that
- * are left over are multiplied one by one, here; both ways make each element by the
- * same chain over k, so a sample's results do not depend on its neighbours.
+ * Rows of several vectors have lanes along the depth (interact_depth.c).  Of shorter
+ * ones, whole blocks of samples have a sample in each lane (interact_lanes.c), and
+ * samples that are left over are multiplied one by one, here; both make each element by
+ * the same chain over k.  The extents of a sample choose, never how many there are, so
+ * a sample's results do not depend on its neighbours.
  *
  * A sample's rows (27 x 64) are transposed into scratch memory, in squares of lanes x
  * lanes by shuffles, so that one vector holds column k of many rows j.  Then rows i are
@@ -22,7 +24,7 @@
 
 #include <assert.h>
 
-enum { MAX_VECTORS = 20, MAX_RUNS = 1024 };
+enum { MAX_VECTORS = 20, MAX_RUNS = 1024, MAX_PAIRS = 8192, MAX_ROWS = 4096 };
 
 typedef struct pair_run {
     int64_t row, column, position; /* i, first j, first p */
@@ -31,6 +33,7 @@ typedef struct pair_run {
 
 typedef struct single {
     ig_interact of;
+    bool is_along;        /* lanes are along the depth; the rest is of the other ways */
     uint32_t row_vectors; /* vectors that hold column k of all rows */
     int64_t padded;       /* row_vectors * lanes */
     pair_run *runs;
@@ -64,9 +67,9 @@ static void choose_runs(single *t, const int64_t *pairs, uint32_t count) {
     pair_run *swapped = IG_NEW_ARRAY(t->of.lower->arena, pair_run, count);
     uint32_t plain_count = find_runs(pairs, count, t->of.rows, false, plain);
     uint32_t swapped_count = find_runs(pairs, count, t->of.rows, true, swapped);
-    bool swaps = swapped_count < plain_count;
-    t->runs = swaps ? swapped : plain;
-    t->run_count = swaps ? swapped_count : plain_count;
+    t->of.swaps = swapped_count < plain_count;
+    t->runs = t->of.swaps ? swapped : plain;
+    t->run_count = t->of.swaps ? swapped_count : plain_count;
     t->width = IG_NEW_ARRAY(t->of.lower->arena, uint32_t, (size_t)t->of.rows);
     for (uint32_t r = 0; r < t->run_count; r++) {
         const pair_run *run = &t->runs[r];
@@ -192,6 +195,15 @@ static void emit_run(const single *t, ig_builder *b, const pair_run *run,
     }
 }
 
+static void emit_transposed(const single *t, ig_builder *b, ig_value *sample,
+                            ig_value *out_row) {
+    emit_transpose(t, b, sample);
+    emit_products(t, b, sample);
+    for (uint32_t r = 0; r < t->run_count; r++) {
+        emit_run(t, b, &t->runs[r], out_row);
+    }
+}
+
 /* Samples first … last, one by one. */
 static void emit_samples(const single *t, ig_builder *b, ig_value *first,
                          ig_value *last) {
@@ -202,10 +214,10 @@ static void emit_samples(const single *t, ig_builder *b, ig_value *first,
     ig_value *sample = k_offset(in, of->x->buffer, k_mul(in, loop.index, step));
     ig_value *out_step = ig_lower_dim(of->lower, of->out->strides[0]);
     ig_value *out_row = k_mul(in, loop.index, out_step);
-    emit_transpose(t, in, sample);
-    emit_products(t, in, sample);
-    for (uint32_t r = 0; r < t->run_count; r++) {
-        emit_run(t, in, &t->runs[r], out_row);
+    if (t->is_along) {
+        ig_interact_emit_depth(of, in, sample, out_row);
+    } else {
+        emit_transposed(t, in, sample, out_row);
     }
     k_loop_close(&loop, NULL, 0);
 }
@@ -216,7 +228,7 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     ig_value *lanes = k_i64(b, t->of.lanes), *first = k_mul(b, tile, lanes);
     ig_value *end = k_add(b, first, lanes), *total = ig_lower_dim(t->of.lower, samples);
     if (!t->of.columns) {
-        emit_samples(t, b, first, total);
+        emit_samples(t, b, first, k_min(b, end, total));
         return;
     }
     k_if whole = k_if_open(b, k_compare(b, IG_OP_le, end, total), NULL, 0);
@@ -227,11 +239,39 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
 
 /* ---- the schedule ---- */
 
-static bool is_supported(const single *t) {
+static bool is_supported(const ig_interact *of) {
+    return of->x->type->dtype == IG_DT_f32 && ig_dim_is(of->x->strides[2], 1) &&
+           ig_dim_is(of->out->strides[1], 1) && of->rows <= MAX_ROWS;
+}
+
+/* Turning a sample takes time by its elements, adding up lanes by pairs: for each pair
+ * as long as for 1 / 7 of as many elements as there are lanes. */
+static bool is_best_along(const single *t) {
     const ig_interact *of = &t->of;
-    return of->x && of->x->type->dtype == IG_DT_f32 &&
-           ig_dim_is(of->x->strides[2], 1) && ig_dim_is(of->out->strides[1], 1) &&
-           t->row_vectors <= MAX_VECTORS && t->run_count <= MAX_RUNS;
+    int64_t lanes = of->lanes, whole = of->depth / lanes * lanes;
+    return whole >= 2 * lanes &&
+           (int64_t)of->pair_count * lanes <= 7 * of->rows * whole;
+}
+
+static void choose_way(single *t) {
+    const ig_interact *of = &t->of;
+    t->row_vectors = (uint32_t)((of->rows + of->lanes - 1) / of->lanes);
+    t->padded = (int64_t)t->row_vectors * of->lanes;
+    choose_runs(t, of->pairs, of->pair_count);
+    bool is_small = t->row_vectors <= MAX_VECTORS && t->run_count <= MAX_RUNS &&
+                    of->pair_count <= MAX_PAIRS;
+    t->is_along = !is_small || is_best_along(t);
+}
+
+static void plan_scratch(single *t) {
+    ig_interact *of = &t->of;
+    int64_t depth = (of->depth + of->lanes - 1) / of->lanes * of->lanes, count;
+    t->columns = ig_cpu_scratch(of->lower, depth * t->padded);
+    t->products = ig_cpu_scratch(of->lower, of->rows * t->padded);
+    ig_dim samples = of->x->type->dims[0];
+    if (!ig_dim_constant(of->lower->module, samples, &count) || count >= of->lanes) {
+        ig_interact_plan_lanes(of);
+    }
 }
 
 ig_status ig_lower_cpu_interact(ig_lower *lower) {
@@ -251,20 +291,14 @@ ig_status ig_lower_cpu_interact(ig_lower *lower) {
     if (!is_known) {
         return ig_lower_unsupported(lower, "an interaction of unknown size");
     }
-    t.row_vectors = (uint32_t)((of->rows + of->lanes - 1) / of->lanes);
-    t.padded = (int64_t)t.row_vectors * of->lanes;
-    choose_runs(&t, of->pairs, of->pair_count);
-    if (!is_supported(&t)) {
+    if (!is_supported(of)) {
         return ig_lower_unsupported(lower, "this form of interaction");
     }
-    int64_t depth = (of->depth + of->lanes - 1) / of->lanes * of->lanes;
-    t.columns = ig_cpu_scratch(lower, depth * t.padded);
-    t.products = ig_cpu_scratch(lower, of->rows * t.padded);
-    ig_dim samples = of->x->type->dims[0];
-    int64_t count;
-    if (!ig_dim_constant(lower->module, samples, &count) || count >= of->lanes) {
-        ig_interact_plan_lanes(of);
+    choose_way(&t);
+    if (!t.is_along) {
+        plan_scratch(&t);
     }
+    ig_dim samples = of->x->type->dims[0];
     lower->grid = ig_lower_ceil_div(lower, samples, of->lanes);
     lower->cost = ig_lower_mul(lower, samples,
                                ig_dim_of((int64_t)of->pair_count * of->depth / 16));

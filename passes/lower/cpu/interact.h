@@ -12,12 +12,17 @@ typedef struct ig_interact {
     uint32_t lanes;
     const int64_t *pairs; /* i * rows + j */
     uint32_t pair_count;
+    bool swaps;         /* a pair's row is its j: so more columns are side by side */
     ig_value *columns;  /* scratch of the lanes' way: [rows][pitch]; or NULL */
     ig_value *products; /* and [pairs up to lanes] of vectors */
 } ig_interact;
 
 /* Makes the scratch memory of the lanes' way. */
 void ig_interact_plan_lanes(ig_interact *t);
+
+/* One sample, lanes along the depth: no scratch memory. */
+void ig_interact_emit_depth(const ig_interact *t, ig_builder *b, ig_value *sample,
+                            ig_value *out_row);
 
 /* Samples `first` … first + lanes, which are all there. */
 void ig_interact_emit_lanes(const ig_interact *t, ig_builder *b, ig_value *first);

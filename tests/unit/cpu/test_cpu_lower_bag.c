@@ -451,8 +451,18 @@ TEST(offsets_that_fall_are_reported_and_spoil_no_other_bag) {
 
 /* ---- interaction ---- */
 
-static void check_pairs(int64_t samples, int64_t rows, int64_t depth, const char *pairs,
-                        int64_t count) {
+typedef void (*check_fn)(const char *text, int64_t samples);
+
+static void check_bounded(const char *text, int64_t samples) {
+    lower_check(text, &samples, 2);
+}
+
+static void check_special(const char *text, int64_t samples) {
+    lower_check_special(text, &samples, 1e-5, NULL);
+}
+
+static void check_pairs_by(check_fn check, int64_t samples, int64_t rows, int64_t depth,
+                           const char *pairs, int64_t count) {
     ig_arena arena;
     ig_arena_init(&arena, NULL);
     ig_writer text;
@@ -462,24 +472,34 @@ static void check_pairs(int64_t samples, int64_t rows, int64_t depth, const char
         "module @t {\n  graph @main(%%x: f32[B, %lld, %lld]) -> (f32[B, %lld] \"y\") {\n"
         "    %%0 = interact %%x {pairs = [%s]} : f32[B, %lld]\n    ret %%0\n  }\n}\n",
         (long long)rows, (long long)depth, (long long)count, pairs, (long long)count);
-    lower_check(text.data, &samples, 2);
+    check(text.data, samples);
     ig_arena_fini(&arena);
 }
 
-/* The lower triangle. */
-static void check_interaction(int64_t samples, int64_t rows, int64_t depth) {
+static void check_pairs(int64_t samples, int64_t rows, int64_t depth, const char *pairs,
+                        int64_t count) {
+    check_pairs_by(check_bounded, samples, rows, depth, pairs, count);
+}
+
+/* The lower triangle, or the upper one. */
+static void check_triangle(check_fn check, int64_t samples, int64_t rows, int64_t depth,
+                           bool is_upper) {
     ig_arena arena;
     ig_arena_init(&arena, NULL);
     ig_writer pairs;
     ig_writer_init(&pairs, &arena);
     int64_t count = 0;
     for (int64_t i = 0; i < rows; i++) {
-        for (int64_t j = 0; j < i; j++) {
+        for (int64_t j = is_upper ? i + 1 : 0; j < (is_upper ? rows : i); j++) {
             ig_put(&pairs, "%s%lld", count++ ? ", " : "", (long long)(i * rows + j));
         }
     }
-    check_pairs(samples, rows, depth, pairs.data, count);
+    check_pairs_by(check, samples, rows, depth, pairs.data, count);
     ig_arena_fini(&arena);
+}
+
+static void check_interaction(int64_t samples, int64_t rows, int64_t depth) {
+    check_triangle(check_bounded, samples, rows, depth, false);
 }
 
 TEST(lower_triangles) {
@@ -491,6 +511,42 @@ TEST(lower_triangles) {
     check_interaction(16, 9, 64);
     check_interaction(41, 27, 24); /* whole blocks of every vector, and some left */
     check_interaction(33, 6, 150); /* several parts of the depth, the last a thin one */
+}
+
+/* Lanes along the depth: a depth of whole vectors or not, rows of whole blocks or not,
+ * blocks that are a loop of one, two or more. */
+TEST(lower_deep_triangles) {
+    check_interaction(1, 2, 32);
+    check_interaction(0, 9, 64);
+    check_interaction(3, 13, 70);
+    check_interaction(17, 20, 33);
+    check_interaction(2, 41, 128);
+    for (int64_t rows = 3; rows < 26; rows += 11) {
+        check_triangle(check_bounded, 2, rows, 47, true);
+        check_triangle(check_special, 2, rows, 47, true);
+        check_triangle(check_special, 2, rows, 64, false);
+    }
+}
+
+/* More rows, runs or pairs than the other ways take: few pairs of them, or all. */
+TEST(lower_large_interactions) {
+    check_pairs(2, 400, 3, "399, 159999, 0, 401, 400", 5);
+    check_interaction(2, 130, 5);
+}
+
+TEST(lower_any_deep_pairs) {
+    /* A block that is full of one pair; lanes that are stored by 8, 4, 2 and 1. */
+    check_pairs(3, 2, 40,
+                "1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1",
+                23);
+    check_pairs(5, 4, 65, "0, 1, 4, 5, 10, 15, 3, 12, 15, 15, 15, 0, 7, 13, 2", 15);
+    check_pairs(5, 8, 64, "0, 63", 2);
+    /* Blocks side by side whose results are not. */
+    check_pairs(
+        2, 8, 64,
+        "32, 33, 34, 35, 40, 41, 42, 43, 48, 49, 50, 51, 56, 57, 58, 59, 0, 36, "
+        "37, 38, 39, 44, 45, 46, 47, 52, 53, 54, 55, 60, 61, 62, 63",
+        33);
 }
 
 TEST(lower_any_pairs) {
@@ -567,4 +623,5 @@ UNIT_SUITE(cpu_lower_bag, quantised_rows_are_weighted,
            bags_that_lie_apart_are_prefetched,
            offsets_that_fall_are_reported_and_spoil_no_other_bag,
            tables_of_different_dims_in_one_launch, one_id_a_row_and_fixed_lengths,
-           an_id_out_of_range_is_reported, lower_triangles, lower_any_pairs)
+           an_id_out_of_range_is_reported, lower_triangles, lower_deep_triangles,
+           lower_large_interactions, lower_any_deep_pairs, lower_any_pairs)
