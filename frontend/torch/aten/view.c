@@ -48,12 +48,14 @@ ig_status ig_aten_give_view(ig_ts_call *call, ig_value *value) {
 }
 
 /* `count` elements of an axis, `step` apart: dims that are known at run time only. */
-static ig_value *gather_steps(ig_expr *e, ig_value *x, uint32_t axis, ig_dim start,
-                              ig_dim step, ig_dim count) {
+static ig_value *gather_steps(ig_ts_call *call, ig_value *x, uint32_t axis,
+                              ig_dim start, ig_dim step, ig_dim count) {
+    ig_expr *e = call->e;
     ig_value *index = ig_expr_iota(e, IG_DT_i64, count);
     index = ig_build_mul(e, index, ig_expr_dim(e, step, IG_DT_i64));
     index = ig_build_add(e, index, ig_expr_dim(e, start, IG_DT_i64));
-    return ig_expr_gather(e, x, index, axis, IG_NEGATIVE_error);
+    ig_value *taken = ig_expr_gather(e, x, index, axis, IG_NEGATIVE_error);
+    return ig_ts_mark_pick(call, taken, &step);
 }
 
 ig_value *ig_aten_diagonal(ig_ts_call *call, ig_value *x, int64_t offset, uint32_t a,
@@ -87,7 +89,7 @@ ig_value *ig_aten_diagonal(ig_ts_call *call, ig_value *x, int64_t offset, uint32
     x = ig_expr_reshape(call->e, x, rank - 1, dims);
     ig_dim start = ig_dim_add(module, ig_dim_mul(module, down, columns), right);
     if (!ig_dim_constant(module, columns, &width)) {
-        return gather_steps(call->e, x, rank - 2, start,
+        return gather_steps(call, x, rank - 2, start,
                             ig_dim_add(module, columns, ig_dim_of(1)), length);
     }
     return ig_expr_slice(call->e, x, rank - 2,

@@ -221,6 +221,7 @@ static ig_status import_bytes(import_way *way, ig_arena *arena, ig_module *modul
     ig_map_init(&eval.folded, arena);
     ig_map_init(&eval.changing, arena);
     ig_map_init(&eval.nested, arena);
+    ig_map_init(&eval.picks, arena);
     eval.graph = ig_graph_create(module, "main", IG_STAGE_TENSOR);
     eval.builder = ig_builder_at_end(&eval.graph->body);
     return report_raise(&eval, import_program(&eval, &program, options, &way->carried));

@@ -145,6 +145,7 @@ static const ig_op *hoist_step(ig_ts_eval *eval, const ig_ts_fork *fork,
     copy->operands = IG_NEW_ARRAY(eval->arena, ig_use, 2);
     memcpy(copy->operands, step->operands, 2 * sizeof(*copy->operands));
     copy->operands[1].value = ig_op_result(ig_make_op(&builder, IG_OP_const, &spec), 0);
+    ig_ts_pick_copy(eval, step->operands[1].value, copy->operands[1].value);
     return copy;
 }
 

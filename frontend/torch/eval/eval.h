@@ -12,6 +12,7 @@
  *     value.c       names, types and equality of values
  *     heap.c        values with identity, and the journal of their changes
  *     storage.c     tensors: reading views, writing through them
+ *     pick.c        views by an index: where their elements are
  *     weight.c      tensors of the archive
  *     choice.c      tensors that are one of two, as the run chooses
  *     stride.c      positions of the elements of views
@@ -125,6 +126,7 @@ struct ig_ts_eval {
     ig_map rows;                                 /* "aten::add" -> ig_ts_overloads */
     ig_map folded;         /* names of weights whose values were used at import */
     ig_map nested;         /* values with places of padding -> ig_ts_nested */
+    ig_map picks;          /* indices of views' gathers -> their strides (pick.c) */
     ig_map changing;       /* of those that the call changes: never used so */
     ig_ts_list *constants; /* of constants.pkl */
     ig_ts_object *root;
@@ -209,6 +211,15 @@ ig_truth ig_ts_tensor_strides(ig_ts_eval *eval, const ig_ts_tensor *tensor,
 ig_truth ig_ts_lies_in_order(ig_ts_eval *eval, const ig_ts_tensor *tensor,
                              const ig_ts_order *order, ig_expr *e,
                              ig_value **out_condition);
+/* The strides of a gather's index, one an axis of it; NULL: they are not known.  An
+ * index without axes needs none. */
+const ig_dim *ig_ts_pick_strides(const ig_ts_eval *eval, const ig_op *step);
+/* `to` has the content of `from`. */
+void ig_ts_pick_copy(ig_ts_eval *eval, const ig_value *from, const ig_value *to);
+/* Does the gather take no element twice?  Guards say what the run decides. */
+bool ig_ts_guard_distinct(ig_ts_eval *eval, ig_expr *e, const ig_op *step);
+/* Has the value surely one element everywhere? */
+bool ig_ts_is_uniform(const ig_value *value);
 /* The memory layout of a call's fresh results; values born since `start` are fresh
  * (layout.c). */
 void ig_ts_lay_results(ig_ts_call *call, uint64_t start);

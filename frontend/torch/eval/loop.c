@@ -300,6 +300,7 @@ static void give_lists(ig_ts_trial *b, const ig_op *op) {
         ig_ts_grown *list = &b->grown.items[i];
         ig_value *value = ig_op_result(op, (uint32_t)(b->slots.count + i));
         ig_ts_tensor *stack = ig_ts_tensor_create(eval, value, list->dtype);
+        stack->storage->refusal = "a loop put into a list: write to a clone() of it";
         ig_ts_alias_seal(list->alias);
         stack->alias = list->alias;
         ig_ts_content content = ig_ts_stacked_content(stack);

@@ -205,10 +205,13 @@ ig_status ig_ts_give(ig_ts_call *call, uint32_t result, ig_value *value);
 ig_status ig_ts_give_arg(ig_ts_call *call, uint32_t result, uint32_t arg);
 /* A view of tensor argument `arg`: `value` was built from its content (as the accessor
  * gave it) by view ops alone: reshape, transpose, expand, slice, bitcast, and gather
- * with an index of rank 0.  Writes through it reach the argument.  When `value` was
- * built by other ops it is a copy. */
+ * with an index of rank 0 or one that is marked (ig_ts_mark_pick).  Writes through it
+ * reach the argument.  When `value` was built by other ops it is a copy. */
 ig_status ig_ts_give_view(ig_ts_call *call, uint32_t result, uint32_t arg,
                           ig_value *value);
+/* The same for gathers by other indices: says that `taken`, a gather's result, is such
+ * a step of a view, and how its index grows along each of its axes. */
+ig_value *ig_ts_mark_pick(ig_ts_call *call, ig_value *taken, const ig_dim *strides);
 /* A list of tensors, or of views of argument `arg` (IG_TS_NO_ARG: of none). */
 #define IG_TS_NO_ARG UINT32_MAX
 ig_status ig_ts_give_list(ig_ts_call *call, uint32_t result, uint32_t arg,

@@ -43,13 +43,8 @@ ig_status ig_ts_stacked_item(ig_ts_eval *eval, const ig_ts_list *list,
     IG_TRY(ig_ts_number_read(eval, index, &at));
     ig_expr e = ig_expr_of(&eval->builder);
     ig_value *value = ig_expr_gather(&e, stack, at, 0, IG_NEGATIVE_wrap);
-    ig_ts_tensor *item = ig_ts_tensor_create(eval, value, list->stack->dtype);
-    ig_ts_alias *alias = IG_NEW(eval->arena, ig_ts_alias);
-    *alias = (ig_ts_alias){ .storages = { list->stack->storage },
-                            .versions = { list->stack->storage->version },
-                            .count = 1 };
-    item->alias = alias;
-    *out_item = ig_ts_of_tensor(item);
+    IG_TRY(e.status);
+    *out_item = ig_ts_of_tensor(ig_ts_view_create(eval, list->stack, value));
     return IG_OK;
 }
 

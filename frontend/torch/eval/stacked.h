@@ -4,7 +4,8 @@
  * The list that a loop fills with one tensor a trip, and the parts of a tensor along an
  * open extent, are one tensor in the IR: item i is its index i on axis 0.  Such a list
  * is poisoned, so that whatever does not know it refuses it with words; its length, its
- * items, torch.stack and torch.cat know it.  Items are not to be written to.
+ * items, torch.stack and torch.cat know it.  Items are views of it: those of a list
+ * that a loop filled are not to be written to.
  */
 #ifndef IG_FRONTEND_TORCH_EVAL_STACKED_H
 #define IG_FRONTEND_TORCH_EVAL_STACKED_H

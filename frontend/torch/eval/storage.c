@@ -9,7 +9,8 @@
  *     reshape      inner in the shape of outer
  *     transpose    inner, transposed back
  *     slice        outer with inner inserted in the slice's place
- *     gather       (one index of rank 0) outer with inner scattered at that index
+ *     gather       outer with inner scattered at the index, which has rank 0 or takes
+ *                  no element twice (pick.c)
  *     bitcast      inner, as elements of outer's type
  *     expand       nothing: torch refuses to write where elements share memory
  */
@@ -54,11 +55,11 @@ ig_ts_tensor *ig_ts_tensor_create(ig_ts_eval *eval, ig_value *value,
 #define BY_STRIDES \
     "strides that are not known at import: copy it with clone() or contiguous() first, or give its extents as numbers with --input"
 
-static bool is_view_op(const ig_op *op);
+static bool is_view_op(const ig_ts_eval *eval, const ig_op *op);
 
 static ig_status replay_step(ig_ts_eval *eval, const ig_op *step, ig_value *content,
                              ig_value **out_value) {
-    assert(is_view_op(step) && "a view is made of view ops only");
+    assert(is_view_op(eval, step) && "a view is made of view ops only");
     ig_value *operands[2] = { content, ig_op_operand(step, 1) };
     ig_op_spec spec = { .operands = operands,
                         .operand_count = step->operand_count,
@@ -118,11 +119,12 @@ ig_status ig_ts_tensor_read(ig_ts_eval *eval, const ig_ts_tensor *tensor,
 /* ---- making views ---- */
 
 /* View ops between `value` and `content`, or UINT32_MAX when there is another way. */
-static uint32_t count_steps(const ig_value *content, const ig_value *value) {
+static uint32_t count_steps(const ig_ts_eval *eval, const ig_value *content,
+                            const ig_value *value) {
     enum { STEPS_MAX = 4096 };
     uint32_t count = 0;
     while (value != content) {
-        if (!value->def || !is_view_op(value->def) || ++count > STEPS_MAX) {
+        if (!value->def || !is_view_op(eval, value->def) || ++count > STEPS_MAX) {
             return UINT32_MAX;
         }
         value = value->def->operands[0].value;
@@ -153,7 +155,7 @@ ig_ts_tensor *ig_ts_view_create(ig_ts_eval *eval, const ig_ts_tensor *base,
                                 ig_value *value) {
     assert(value->type->kind == IG_TENSOR && "a view is a tensor");
     assert(base->storage && "a base has a storage");
-    uint32_t count = count_steps(base->storage->value, value);
+    uint32_t count = count_steps(eval, base->storage->value, value);
     if (count == UINT32_MAX) {
         ig_ts_tensor *fresh = ig_ts_tensor_create(eval, value, base->dtype);
         fresh->quant = base->quant;
@@ -207,13 +209,26 @@ static ig_value *undo_slice(ig_expr *e, const ig_op *step, ig_value *outer,
         (ig_insert_attrs){ .starts = slice.starts, .steps = slice.steps });
 }
 
-/* One index of an axis: a row of scattered elements. */
+/* An index of any rank is one of a single axis, along which the elements lie. */
+static ig_value *merge_picked(ig_expr *e, ig_value *inner, uint32_t axis,
+                              uint32_t rank) {
+    return rank == 0   ? ig_expr_unsqueeze(e, inner, axis)
+           : rank == 1 ? inner
+                       : ig_expr_merge_axes(e, inner, axis, axis + rank - 1);
+}
+
 static ig_value *undo_gather(ig_expr *e, const ig_op *step, ig_value *outer,
                              ig_value *inner) {
     int64_t at = ig_attr_int(step, IG_gather_axis, 0);
     uint32_t axis = (uint32_t)(at < 0 ? at + outer->type->rank : at);
-    inner = ig_expr_unsqueeze(e, inner, axis);
     ig_value *index = ig_expr_cast(e, ig_op_operand(step, 1), IG_DT_i64);
+    uint32_t rank = index->type->rank;
+    inner = merge_picked(e, inner, axis, rank);
+    ig_dim column[IG_TENSOR_RANK];
+    for (uint32_t i = 0; i < inner->type->rank; i++) {
+        column[i] = i == axis ? inner->type->dims[i] : ig_dim_of(1);
+    }
+    index = ig_expr_reshape(e, index, inner->type->rank, column);
     index = ig_expr_expand(e, index, inner->type->rank, inner->type->dims);
     return ig_build_scatter_elements(e, outer, index, inner,
                                      (ig_scatter_elements_attrs){ .axis = axis });
@@ -269,10 +284,11 @@ static const view_op *find_view_op(const ig_op *op) {
     return NULL;
 }
 
-static bool is_view_op(const ig_op *op) {
+static bool is_view_op(const ig_ts_eval *eval, const ig_op *op) {
     bool is_fixed = op->operand_count == 1;
     bool is_one = op->operand_count == 2 && op->code == IG_OP_gather &&
-                  op->operands[1].value->type->rank == 0;
+                  (op->operands[1].value->type->rank == 0 ||
+                   ig_ts_pick_strides(eval, op));
     return (is_fixed || is_one) && find_view_op(op);
 }
 
@@ -296,10 +312,9 @@ static void poison_others(ig_ts_eval *eval, const ig_ts_alias *alias) {
     }
 }
 
-ig_status ig_ts_tensor_write(ig_ts_eval *eval, const ig_ts_tensor *tensor,
-                             ig_value *value) {
-    ig_ts_storage *storage = tensor->storage;
-    const char *refusal = storage->refusal;
+/* Why the tensor cannot be written to; NULL: it can. */
+static const char *find_refusal(ig_ts_eval *eval, const ig_ts_tensor *tensor) {
+    const char *refusal = tensor->storage->refusal;
     for (const ig_ts_alias *alias = tensor->alias; alias; alias = alias->outer) {
         refusal =
             alias->is_by_layout ? refusal
@@ -310,6 +325,31 @@ ig_status ig_ts_tensor_write(ig_ts_eval *eval, const ig_ts_tensor *tensor,
                       alias->copied_by)
                 : "may share its memory with another, depending on a run-time condition: write to a clone() of it";
     }
+    return refusal;
+}
+
+/* What `outer` becomes, by one step back. */
+static ig_status undo_step(ig_ts_eval *eval, ig_expr *e, const ig_op *step,
+                           ig_value *outer, ig_value **value) {
+    bool is_picked = step->code == IG_OP_gather && ig_ts_pick_strides(eval, step);
+    if (is_picked && !ig_ts_is_uniform(*value) &&
+        !ig_ts_guard_distinct(eval, e, step)) {
+        return ig_ts_error(
+            eval, IG_UNSUPPORTED,
+            "writes different values in place through a view, elements of which may share memory: write to a clone() of it");
+    }
+    *value = find_view_op(step)->undo(e, step, outer, *value);
+    return *value
+               ? e->status
+               : ig_ts_error(
+                     eval, IG_INVALID,
+                     "writes in place to an expanded tensor, elements of which share memory");
+}
+
+ig_status ig_ts_tensor_write(ig_ts_eval *eval, const ig_ts_tensor *tensor,
+                             ig_value *value) {
+    ig_ts_storage *storage = tensor->storage;
+    const char *refusal = find_refusal(eval, tensor);
     if (refusal) {
         return ig_ts_error(eval, IG_UNSUPPORTED, "writes in place to a tensor that %s",
                            refusal);
@@ -324,13 +364,7 @@ ig_status ig_ts_tensor_write(ig_ts_eval *eval, const ig_ts_tensor *tensor,
         IG_TRY(replay_step(eval, tensor->steps[i], outer[i], &outer[i + 1]));
     }
     for (uint32_t i = count; i-- > 0;) {
-        const ig_op *step = tensor->steps[i];
-        value = find_view_op(step)->undo(&e, step, outer[i], value);
-        if (!value) {
-            return ig_ts_error(
-                eval, IG_INVALID,
-                "writes in place to an expanded tensor, elements of which share memory");
-        }
+        IG_TRY(undo_step(eval, &e, tensor->steps[i], outer[i], &value));
     }
     poison_others(eval, tensor->alias);
     ig_ts_touch(eval, IG_TS_HOLD_STORAGE, storage);

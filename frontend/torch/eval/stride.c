@@ -82,8 +82,8 @@ static bool reshape_layout(ig_module *module, layout *l, uint32_t rank,
     return true;
 }
 
-static void transpose_layout(ig_module *module, const ig_op *step, layout *l) {
-    (void)module;
+static void transpose_layout(ig_ts_eval *eval, const ig_op *step, layout *l) {
+    (void)eval;
     assert(step->attrs[IG_transpose_perm].count == l->rank &&
            "a permutation of all axes");
     layout from = *l;
@@ -94,7 +94,8 @@ static void transpose_layout(ig_module *module, const ig_op *step, layout *l) {
     }
 }
 
-static void slice_layout(ig_module *module, const ig_op *step, layout *l) {
+static void slice_layout(ig_ts_eval *eval, const ig_op *step, layout *l) {
+    ig_module *module = eval->module;
     assert(step->attrs[IG_slice_starts].count == l->rank && "a slice of all axes");
     const ig_attr *steps = &step->attrs[IG_slice_steps];
     for (uint32_t i = 0; i < l->rank && steps->kind == IG_ATTR_INTS; i++) {
@@ -103,7 +104,8 @@ static void slice_layout(ig_module *module, const ig_op *step, layout *l) {
     }
 }
 
-static void expand_layout(ig_module *module, const ig_op *step, layout *l) {
+static void expand_layout(ig_ts_eval *eval, const ig_op *step, layout *l) {
+    const ig_module *module = eval->module;
     const ig_type *type = step->results[0].type;
     assert(type->rank >= l->rank && "an expansion keeps or adds axes");
     layout from = *l;
@@ -117,32 +119,36 @@ static void expand_layout(ig_module *module, const ig_op *step, layout *l) {
     }
 }
 
-static void gather_layout(ig_module *module, const ig_op *step, layout *l) {
-    (void)module;
+static void gather_layout(ig_ts_eval *eval, const ig_op *step, layout *l) {
+    const ig_dim *strides = ig_ts_pick_strides(eval, step);
+    uint32_t picked = ig_op_operand(step, 1)->type->rank;
     int64_t at = ig_attr_int(step, IG_gather_axis, 0);
     uint32_t axis = (uint32_t)(at < 0 ? at + l->rank : at);
-    l->rank--;
-    for (uint32_t i = axis; i < l->rank; i++) {
-        l->strides[i] = l->strides[i + 1];
+    ig_dim stride = l->strides[axis];
+    memmove(&l->strides[axis + picked], &l->strides[axis + 1],
+            (l->rank - axis - 1) * sizeof(*l->strides));
+    l->rank += picked - 1;
+    for (uint32_t i = 0; i < picked; i++) {
+        l->strides[axis + i] = ig_dim_mul(eval->module, stride, strides[i]);
     }
 }
 
 static const struct {
     ig_opcode code;
-    void (*follow)(ig_module *module, const ig_op *step, layout *l);
+    void (*follow)(ig_ts_eval *eval, const ig_op *step, layout *l);
 } followers[] = { { IG_OP_transpose, transpose_layout },
                   { IG_OP_slice, slice_layout },
                   { IG_OP_expand, expand_layout },
                   { IG_OP_gather, gather_layout } };
 
-static bool follow_step(ig_module *module, const ig_op *step, layout *l) {
+static bool follow_step(ig_ts_eval *eval, const ig_op *step, layout *l) {
     const ig_type *type = step->results[0].type;
     if (step->code == IG_OP_reshape) {
-        return reshape_layout(module, l, type->rank, type->dims);
+        return reshape_layout(eval->module, l, type->rank, type->dims);
     }
     for (size_t i = 0; i < IG_COUNT_OF(followers); i++) {
         if (followers[i].code == (ig_opcode)step->code) {
-            followers[i].follow(module, step, l);
+            followers[i].follow(eval, step, l);
         }
     }
     memcpy(l->dims, type->dims, type->rank * sizeof(*l->dims));
@@ -162,7 +168,7 @@ ig_truth ig_ts_tensor_strides(ig_ts_eval *eval, const ig_ts_tensor *tensor,
     }
     lay_densely(eval->module, base, order, &l);
     for (uint32_t i = 0; i < tensor->step_count; i++) {
-        if (!follow_step(eval->module, tensor->steps[i], &l)) {
+        if (!follow_step(eval, tensor->steps[i], &l)) {
             return l.is_open ? IG_MAYBE : IG_NO;
         }
     }

@@ -387,7 +387,7 @@ def v_movedim(x: T):
     return a
 
 
-@program("refused", (R(2, 3, 4),))
+@program("all", (R(2, 3, 4),))
 def v_unfold_read(x: T):
     a = x.clone()
     u = a.unfold(2, 2, 1)

@@ -201,14 +201,14 @@ TEST(memory_that_is_not_tracked_is_refused) {
           "    _0 = torch.add_(a, 1)\n"
           "    return torch.mul(v, 1)\n",
           "reads a tensor that may share its memory" },
-        { "    v = torch.unfold(a, 1, 2, 1)\n"
+        { "    v = torch.meshgrid([torch.select(a, 0, 0)])[0]\n"
           "    _0 = torch.add_(a, 1)\n"
           "    return torch.mul(v, 1)\n",
-          "reads what aten::unfold gave after the tensor that it is a view of" },
-        { "    v = torch.unfold(a, 1, 2, 1)\n"
+          "reads what aten::meshgrid gave after the tensor that it is a view of" },
+        { "    v = torch.meshgrid([torch.select(a, 0, 0)])[0]\n"
           "    _0 = torch.add_(v, 1)\n"
           "    return a\n",
-          "aten::unfold gave as a view, which is a copy here" },
+          "aten::meshgrid gave as a view, which is a copy here" },
         { "    n = torch.storage_offset(torch.select(a, 0, 1))\n"
           "    return torch.add(a, n)\n",
           "the offset of a view in its memory is not known" },

@@ -147,7 +147,7 @@ ig_status ig_ts_op_unfold(ig_ts_call *call) {
         x = ig_expr_reshape(call->e, x, 1, (ig_dim[]){ ig_dim_of(1) });
         x = size == 1 ? x
                       : ig_expr_slice(call->e, x, 0, ig_dim_of(0), ig_dim_of(size), 1);
-        return ig_aten_give(call, x);
+        return ig_aten_give_view(call, x);
     }
     uint32_t axis = ig_aten_axis(call, 1, x->type->rank);
     if (size < 0 || step <= 0) {
@@ -166,8 +166,32 @@ ig_status ig_ts_op_unfold(ig_ts_call *call) {
     ig_value *within = ig_expr_axis_iota(call->e, 2, 1, ig_dim_of(size));
     ig_value *index = ig_build_add(call->e, starts, within);
     x = ig_expr_gather(call->e, x, index, axis, IG_NEGATIVE_wrap);
-    return ig_aten_give(
+    ig_dim strides[] = { ig_dim_const(module, step), ig_dim_of(1) };
+    x = ig_ts_mark_pick(call, x, strides);
+    return ig_aten_give_view(
         call, x ? ig_expr_move_axis(call->e, x, axis + 1, x->type->rank - 1) : NULL);
+}
+
+/* The memory of argument 0, whose content is `content`, as one axis. */
+static ig_value *memory_of(ig_ts_call *call, ig_value *content) {
+    const ig_ts_tensor *tensor = ig_ts_peek(call, 0);
+    ig_dim strides[IG_TENSOR_RANK];
+    int64_t perm[IG_TENSOR_RANK];
+    if (!content || call->e->status != IG_OK) {
+        return NULL;
+    }
+    if (ig_ts_tensor_strides(call->eval, tensor, strides) == IG_MAYBE ||
+        content->type->dtype != tensor->type->dtype) {
+        return ig_expr_fail(call->e, IG_UNSUPPORTED,
+                            "the elements of self are not in a known order in memory: "
+                            "clone() it with torch.contiguous_format");
+    }
+    const ig_ts_order *order = tensor->storage->order;
+    for (uint32_t i = 0; order && i < content->type->rank; i++) {
+        perm[i] = order->axes[i];
+    }
+    content = order ? ig_expr_transpose(call->e, content, perm) : content;
+    return ig_expr_flatten(call->e, content);
 }
 
 /* Where each element of size, stride and offset (arguments first, first + 1 and
@@ -176,7 +200,6 @@ static ig_value *strided_positions(ig_ts_call *call, uint32_t first) {
     uint32_t rank, stride_count;
     const ig_dim *size = ig_aten_shape(call, first, &rank);
     const ig_dim *stride = ig_aten_shape(call, first + 1, &stride_count);
-    const ig_ts_tensor *tensor = ig_ts_peek(call, 0);
     if (call->e->status != IG_OK) {
         return NULL;
     }
@@ -184,12 +207,13 @@ static ig_value *strided_positions(ig_ts_call *call, uint32_t first) {
         return ig_expr_fail(call->e, IG_INVALID, "size has %u items and stride %u",
                             rank, stride_count);
     }
-    if (tensor->step_count) {
-        return ig_expr_fail(call->e, IG_UNSUPPORTED,
-                            "self is a view, expected a tensor with memory of its own");
+    bool is_first = ig_ts_is_none(call, first + 2);
+    if (is_first && ig_ts_peek(call, 0)->step_count) {
+        return ig_expr_fail(
+            call->e, IG_UNSUPPORTED,
+            "self is a view, whose offset in its memory is not known: give storage_offset");
     }
-    ig_dim offset = ig_ts_is_none(call, first + 2) ? ig_dim_of(0)
-                                                   : ig_aten_dim(call, first + 2);
+    ig_dim offset = is_first ? ig_dim_of(0) : ig_aten_dim(call, first + 2);
     ig_value *index = ig_expr_dim(call->e, offset, IG_DT_i64);
     for (uint32_t i = 0; i < rank; i++) {
         ig_value *along = ig_expr_axis_iota(call->e, rank, i, size[i]);
@@ -202,10 +226,28 @@ static ig_value *strided_positions(ig_ts_call *call, uint32_t first) {
 
 /* as_strided(self, size, stride, storage_offset): elements taken one by one */
 ig_status ig_ts_op_as_strided(ig_ts_call *call) {
-    ig_value *x = ig_expr_flatten(call->e, ig_aten_tensor(call, 0));
-    ig_value *positions = strided_positions(call, 1);
-    return ig_aten_give(call,
-                        ig_expr_gather(call->e, x, positions, 0, IG_NEGATIVE_error));
+    uint32_t count;
+    bool is_read = ig_aten_tensor(call, 0) != NULL;
+    ig_value *content = is_read ? ig_ts_peek(call, 0)->storage->value : NULL;
+    ig_value *x = memory_of(call, content), *positions = strided_positions(call, 1);
+    const ig_dim *strides = ig_aten_dims(call, 2, 0, &count);
+    IG_TRY(call->e->status);
+    x = ig_expr_gather(call->e, x, positions, 0, IG_NEGATIVE_error);
+    return ig_aten_give_view(call, ig_ts_mark_pick(call, x, strides));
+}
+
+/* Undoes memory_of, for content of x's shape. */
+static ig_value *content_of(ig_ts_call *call, const ig_value *x, ig_value *memory) {
+    const ig_ts_order *order = ig_ts_peek(call, 0)->storage->order;
+    ig_dim dims[IG_TENSOR_RANK];
+    int64_t back[IG_TENSOR_RANK];
+    for (uint32_t i = 0; i < x->type->rank; i++) {
+        uint32_t axis = order ? order->axes[i] : i;
+        dims[i] = x->type->dims[axis];
+        back[axis] = i;
+    }
+    memory = ig_expr_reshape(call->e, memory, x->type->rank, dims);
+    return order ? ig_expr_transpose(call->e, memory, back) : memory;
 }
 
 /* as_strided_scatter(self, src, size, stride, storage_offset) */
@@ -213,14 +255,17 @@ ig_status ig_ts_op_as_strided_scatter(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0), *src = ig_aten_tensor(call, 1);
     ig_value *positions = strided_positions(call, 2);
     IG_TRY(call->e->status);
+    if (ig_ts_peek(call, 0)->step_count) {
+        return ig_ts_fail(call, IG_UNSUPPORTED,
+                          "self is a view, expected a tensor with memory of its own");
+    }
     src = ig_aten_cast(call, src, (ig_dtype)x->type->dtype);
     src = ig_expr_expand(call->e, src, positions->type->rank, positions->type->dims);
     ig_value *y = ig_build_scatter_elements(
-        call->e, ig_expr_flatten(call->e, x), ig_expr_flatten(call->e, positions),
+        call->e, memory_of(call, x), ig_expr_flatten(call->e, positions),
         ig_expr_flatten(call->e, src),
         (ig_scatter_elements_attrs){ .axis = 0, .reduce = (int)IG_SCATTER_none });
-    return ig_aten_give(call,
-                        ig_expr_reshape(call->e, y, x->type->rank, x->type->dims));
+    return ig_aten_give(call, content_of(call, x, y));
 }
 
 /* ---- together ---- */

@@ -377,6 +377,14 @@ ig_status ig_ts_op_itself(ig_ts_call *call) {
 
 /* ---- diagonals ---- */
 
+/* Has axis b surely wider strides than axis a, or any where a has the narrowest? */
+static bool is_wider(ig_ts_call *call, uint32_t b, uint32_t a) {
+    ig_dim strides[IG_TENSOR_RANK];
+    return ig_ts_strides(call, 0, strides) &&
+           (ig_dim_less_equal(call->module, strides[b], strides[a]) == IG_NO ||
+            (ig_dim_is(strides[a], 1) && !ig_dim_is(strides[b], 1)));
+}
+
 /* diagonal(self, offset, dim1, dim2) */
 ig_status ig_ts_op_diagonal(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
@@ -393,7 +401,10 @@ ig_status ig_ts_op_diagonal(ig_ts_call *call) {
             "dim1 and dim2 name axes %u and %u of a tensor of rank %u, expected two axes",
             a, b, x->type->rank);
     }
-    return ig_aten_give_view(call, ig_aten_diagonal(call, x, offset, a, b));
+    bool is_turned = is_wider(call, b, a);
+    /* the axis of wider strides first: a view, where the other order would be a copy */
+    return ig_aten_give_view(call, is_turned ? ig_aten_diagonal(call, x, -offset, b, a)
+                                             : ig_aten_diagonal(call, x, offset, a, b));
 }
 
 /* ---- the tensor itself gets another shape ---- */
