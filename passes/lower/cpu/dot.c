@@ -208,12 +208,30 @@ static void emit_forms(const dot *d, ig_builder *b, const dot_range *range) {
     }
 }
 
+/* Rows of tile number `tile`: of panels' tiles no one is thin (dot_panels.c counts on
+ * it), so the first ones have one more where M does not divide. */
+static void find_rows(const dot *d, ig_builder *b, ig_value *tile, dot_range *range) {
+    ig_lower *lower = d->lower;
+    ig_dim extent = d->type->dims[d->rank - 2];
+    ig_value *m = ig_lower_dim(lower, extent), *one = k_i64(b, 1);
+    ig_value *height = ig_lower_dim(lower, d->height);
+    range->rows[0] = k_mul(b, tile, height);
+    range->rows[1] = k_add(b, range->rows[0], height);
+    if (!d->panels.lanes) {
+        range->rows[1] = k_min(b, m, range->rows[1]);
+        return;
+    }
+    ig_dim evenly = ig_lower_mul(lower, d->height, d->row_tiles);
+    ig_value *longer = k_sub(b, m, ig_lower_dim(lower, evenly)); /* so many tiles */
+    range->rows[0] = k_add(b, range->rows[0], k_min(b, tile, longer));
+    range->rows[1] = k_add(b, range->rows[1], k_min(b, k_add(b, tile, one), longer));
+}
+
 /* Tile -> batch indices, rows, columns. */
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     const dot *d = user;
     ig_lower *lower = d->lower;
     ig_value *index[IG_TENSOR_RANK], *zero = k_i64(b, 0);
-    ig_value *m = ig_lower_dim(lower, d->type->dims[d->rank - 2]);
     dot_range range = { .columns = { zero, d->n }, .index = index };
     if (d->panels.lanes) {
         ig_value *across = ig_lower_dim(lower, d->column_tiles);
@@ -223,9 +241,7 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
         tile = k_div(b, tile, across);
     }
     ig_value *row_tiles = ig_lower_dim(lower, d->row_tiles);
-    ig_value *height = ig_lower_dim(lower, d->height);
-    range.rows[0] = k_mul(b, k_mod(b, tile, row_tiles), height);
-    range.rows[1] = k_min(b, m, k_add(b, range.rows[0], height));
+    find_rows(d, b, k_mod(b, tile, row_tiles), &range);
     ig_value *rest = k_div(b, tile, row_tiles);
     for (uint32_t i = d->rank - 2; i-- > 0;) {
         ig_value *extent = ig_lower_dim(lower, d->type->dims[i]);
@@ -244,8 +260,8 @@ static void choose_grid(dot *d) {
     d->column_tiles = ig_dim_of(1);
     if (d->panels.lanes) {
         d->row_tiles = ig_lower_ceil_div(lower, m, DOT_ROW_TILE);
-        d->height = ig_dim_ceil_div(module, m,
-                                    ig_dim_max(module, d->row_tiles, ig_dim_of(1)));
+        d->height = ig_dim_floor_div(module, m,
+                                     ig_dim_max(module, d->row_tiles, ig_dim_of(1)));
         d->column_tiles = ig_lower_ceil_div(lower, n, DOT_COLUMN_TILE);
     }
     ig_dim batches = ig_dim_product(module, d->type->dims, d->rank - 2);

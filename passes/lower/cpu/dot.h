@@ -65,7 +65,7 @@ typedef struct dot {
     uint32_t block, vectors; /* by columns: the register tile */
     dot_panels panels;
     ig_value *k, *n, *words;                /* of k: how many words */
-    ig_dim row_tiles, column_tiles, height; /* of the grid */
+    ig_dim row_tiles, column_tiles, height; /* of the grid: rows of a tile, at least */
 } dot;
 
 /* Rows and columns of C, first and one past the last; index[…] has the batch. */
@@ -77,10 +77,15 @@ typedef struct dot_range {
 /* Columns of one panel, for all rows of a tile. */
 typedef struct dot_micro_panel {
     uint32_t vectors;
-    ig_value *column; /* first */
-    ig_value *left;   /* columns from there on, or NULL: enough */
+    ig_value *column;   /* first */
+    ig_value *left;     /* columns from there on, or NULL: enough */
+    ig_value *is_whole; /* are there enough?  The run knows; NULL: what `left` says */
     const dot_range *range;
 } dot_micro_panel;
+
+/* What is emitted for columns of a micro-panel; more: its own arguments. */
+typedef void (*dot_part)(const dot *d, ig_builder *b, const dot_micro_panel *s,
+                         const void *more);
 
 /* B's matrix of this batch, and its strides as numbers of the kernel. */
 typedef struct dot_matrix {
@@ -114,6 +119,9 @@ bool dot_has_column_epilogue(const dot *d);
 void dot_pack_panel(const dot *d, ig_builder *b, const dot_micro_panel *s,
                     ig_value *const k[2]);
 int64_t dot_width(const dot *d, const dot_micro_panel *s);
+/* The part by `left`; where the run knows whether columns are enough, also without. */
+void dot_emit_ends(const dot *d, ig_builder *b, const dot_micro_panel *s, dot_part part,
+                   const void *more);
 ig_value *dot_valid_lanes(ig_builder *b, const dot_micro_panel *s, ig_value *column);
 bool dot_is_along_k(const ig_lower_operand *x, bool k_is_last);
 dot_matrix dot_matrix_of(const dot *d, ig_builder *b, const dot_micro_panel *s);

@@ -15,6 +15,20 @@ ig_value *dot_valid_lanes(ig_builder *b, const dot_micro_panel *s, ig_value *col
     return s->left ? k_sub(b, s->left, column) : NULL;
 }
 
+void dot_emit_ends(const dot *d, ig_builder *b, const dot_micro_panel *s, dot_part part,
+                   const void *more) {
+    dot_micro_panel some = *s, whole = *s;
+    some.is_whole = whole.is_whole = whole.left = NULL;
+    if (!s->is_whole) {
+        part(d, b, &some, more);
+        return;
+    }
+    k_if ends = k_if_open(b, s->is_whole, NULL, 0);
+    part(d, &ends.then, &whole, more);
+    part(d, &ends.other, &some, more);
+    k_if_close(&ends, NULL, NULL);
+}
+
 dot_matrix dot_matrix_of(const dot *d, ig_builder *b, const dot_micro_panel *s) {
     ig_value *const *index = s->range->index;
     ig_dim along_k = dot_stride(d->b, true, d->transpose_b);
@@ -110,8 +124,10 @@ ig_value *dot_load_columns(const dot *d, ig_builder *b, const dot_micro_panel *s
     return k_load_at(b, row, k_mul(b, all, k_splat(b, m->along_n, lanes)));
 }
 
+/* more: k[2]. */
 static void pack_by_rows(const dot *d, ig_builder *b, const dot_micro_panel *s,
-                         ig_value *const k[2]) {
+                         const void *more) {
+    ig_value *const *k = more;
     dot_matrix m = dot_matrix_of(d, b, s);
     k_loop loop = k_loop_open(b, k[0], k[1], k_i64(b, 1), NULL, 0);
     ig_builder *in = &loop.b;
@@ -136,5 +152,9 @@ void dot_pack_panel(const dot *d, ig_builder *b, const dot_micro_panel *s,
     assert(s->vectors > 0 && "a panel has columns");
     bool is_transposing = dot_is_along_k(d->b, d->transpose_b) &&
                           !ig_dim_is(dot_stride(d->b, false, d->transpose_b), 1);
-    (is_transposing ? pack_transposed : pack_by_rows)(d, b, s, k);
+    if (is_transposing) {
+        pack_transposed(d, b, s, k);
+    } else {
+        dot_emit_ends(d, b, s, pack_by_rows, k);
+    }
 }

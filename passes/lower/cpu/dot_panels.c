@@ -98,16 +98,29 @@ static void store_vector(const dot *d, ig_builder *b, const dot_micro_panel *s,
     ig_lower_store_yields(d->lower, &site);
 }
 
-static void store_block(const dot *d, ig_builder *b, const dot_micro_panel *s,
-                        const dot_rows *r, ig_value *const *sums) {
+/* more: the rows and their sums. */
+typedef struct block_sums {
+    const dot_rows *rows;
+    ig_value *const *sums;
+} block_sums;
+
+static void store_sums(const dot *d, ig_builder *b, const dot_micro_panel *s,
+                       const void *more) {
+    const block_sums *block = more;
+    const dot_rows *r = block->rows;
     for (uint32_t i = 0; i < r->count * s->vectors; i++) {
         int64_t lane = (int64_t)(i % s->vectors) * d->panels.lanes;
         ig_value *at[2] = { k_add(b, r->row, k_i64(b, i / s->vectors)),
                             k_i64(b, lane) };
         ig_site site = { .lanes = d->panels.lanes,
                          .count = dot_valid_lanes(b, s, at[1]) };
-        store_vector(d, b, s, site, at, sums[i]);
+        store_vector(d, b, s, site, at, block->sums[i]);
     }
+}
+
+static void store_block(const dot *d, ig_builder *b, const dot_micro_panel *s,
+                        const dot_rows *r, ig_value *const *sums) {
+    dot_emit_ends(d, b, s, store_sums, &(block_sums){ r, sums });
 }
 
 /* The local array's sums of the block's rows. */
@@ -190,22 +203,31 @@ static int64_t ceil_div(int64_t a, int64_t b) {
     return a / b + (a % b != 0);
 }
 
-/* Minimum and maximum of rows of a block, where M is known. */
+/* Adds the heights of the blocks of a tile of so many rows to the range. */
+static void add_heights(const dot *d, int64_t rows, uint32_t range[2]) {
+    int64_t blocks = ceil_div(rows, d->panels.rows);
+    uint32_t low = (uint32_t)(rows / blocks), high = (uint32_t)ceil_div(rows, blocks);
+    range[0] = low < range[0] ? low : range[0];
+    range[1] = high > range[1] ? high : range[1];
+}
+
+/* Minimum and maximum of rows of a block.  Tiles of a known M have one of two heights;
+ * others have as many rows as panels pay for, since those of a large M, which is split
+ * evenly, have more than half of ROW_TILE. */
 static void find_block_rows(const dot *d, uint32_t out_range[2]) {
-    int64_t m = 0, max = d->panels.rows;
-    out_range[0] = 1;
-    out_range[1] = d->panels.rows;
-    if (!ig_dim_constant(d->lower->module, d->type->dims[d->rank - 2], &m) || m < 1) {
+    int64_t m = 0, low = d->panels.is_choice ? d->panels.min_m : 1;
+    out_range[0] = UINT32_MAX;
+    out_range[1] = 0;
+    if (ig_dim_constant(d->lower->module, d->type->dims[d->rank - 2], &m) && m > 0) {
+        int64_t tiles = ceil_div(m, DOT_ROW_TILE);
+        add_heights(d, m / tiles, out_range);
+        add_heights(d, ceil_div(m, tiles), out_range);
         return;
     }
-    int64_t tiles = ceil_div(m, DOT_ROW_TILE), height = ceil_div(m, tiles);
-    int64_t last = m - (ceil_div(m, height) - 1) * height;
-    int64_t min = last / ceil_div(last, max);
-    int64_t usual = height / ceil_div(height, max);
-    out_range[0] = (uint32_t)(min < usual ? min : usual);
-    min = ceil_div(last, ceil_div(last, max));
-    usual = ceil_div(height, ceil_div(height, max));
-    out_range[1] = (uint32_t)(min > usual ? min : usual);
+    assert(low > 0 && low <= DOT_ROW_TILE / 2 && "tiles of an open M have so many");
+    for (int64_t rows = low; rows <= DOT_ROW_TILE; rows++) {
+        add_heights(d, rows, out_range);
+    }
 }
 
 /* Two lines that the next panel is copied from: number `line` pair of K_BLOCK. */
@@ -277,7 +299,9 @@ static void clear_stage(const dot *d, ig_builder *b, const dot_micro_panel *s) {
     k_loop_close(&loop, NULL, 0);
 }
 
-void dot_store_stage(const dot *d, ig_builder *b, const dot_micro_panel *s) {
+static void store_staged(const dot *d, ig_builder *b, const dot_micro_panel *s,
+                         const void *more) {
+    (void)more;
     const dot_panels *p = &d->panels;
     ig_value *width = k_i64(b, dot_width(d, s));
     ig_value *end = s->left ? k_min(b, s->left, width) : width;
@@ -294,6 +318,13 @@ void dot_store_stage(const dot *d, ig_builder *b, const dot_micro_panel *s) {
     store_vector(d, in, s, site, at, k_load(in, p->stage, position, p->store_lanes));
     k_loop_close(&columns, NULL, 0);
     k_loop_close(&rows, NULL, 0);
+}
+
+/* Elements one by one need no masks, so they have one form. */
+void dot_store_stage(const dot *d, ig_builder *b, const dot_micro_panel *s) {
+    dot_micro_panel own = *s;
+    own.is_whole = d->panels.store_lanes > 1 ? s->is_whole : NULL;
+    dot_emit_ends(d, b, &own, store_staged, NULL);
 }
 
 static void make_panel(const dot *d, ig_builder *b, const dot_micro_panel *s,
@@ -343,51 +374,51 @@ static void emit_micro_panel(const dot *d, ig_builder *b, const dot_micro_panel 
     }
 }
 
-/* Columns after the whole micro-panels: one vector where that is enough. */
-static void emit_rest(const dot *d, ig_builder *b, const dot_range *range,
-                      ig_value *column) {
-    int64_t n = 0, lanes = d->panels.lanes;
-    bool is_known = ig_dim_constant(d->lower->module, d->type->dims[d->rank - 1], &n);
-    int64_t rest = n % (VECTORS * lanes);
-    ig_value *left = k_sub(b, range->columns[1], column);
-    dot_micro_panel s = { .column = column, .left = left, .range = range };
-    if (is_known) {
-        s.vectors = rest <= lanes ? 1 : VECTORS;
-        s.left = rest % lanes == 0 ? NULL : left;
-        emit_micro_panel(d, b, &s);
-        return;
+/* Micro-panels of two vectors: those that N ends in too, unless one vector is enough
+ * for what they have.  Returns the first column after them. */
+static ig_value *emit_pairs(const dot *d, ig_builder *b, const dot_range *range,
+                            bool may_end) {
+    int64_t lanes = d->panels.lanes, width = (int64_t)VECTORS * lanes;
+    ig_value *step = k_i64(b, width), *from = range->columns[0];
+    ig_value *columns = k_sub(b, range->columns[1], from);
+    columns = may_end ? k_add(b, columns, k_i64(b, width - lanes - 1)) : columns;
+    ig_value *end = k_add(b, from, k_mul(b, k_div(b, columns, step), step));
+    k_loop loop = k_loop_open(b, from, end, step, NULL, 0);
+    ig_builder *in = &loop.b;
+    dot_micro_panel s = { .vectors = VECTORS, .column = loop.index, .range = range };
+    if (may_end) {
+        s.left = k_sub(in, range->columns[1], s.column);
+        s.is_whole = k_compare(in, IG_OP_ge, s.left, k_i64(in, width));
     }
-    ig_value *is_narrow = k_compare(b, IG_OP_le, left, k_i64(b, lanes));
-    k_if narrow = k_if_open(b, is_narrow, NULL, 0);
-    s.vectors = 1;
-    emit_micro_panel(d, &narrow.then, &s);
-    s.vectors = VECTORS;
-    emit_micro_panel(d, &narrow.other, &s);
-    k_if_close(&narrow, NULL, NULL);
+    emit_micro_panel(d, in, &s);
+    k_loop_close(&loop, NULL, 0);
+    return end;
+}
+
+/* What is left: at most one vector. */
+static void emit_single(const dot *d, ig_builder *b, const dot_range *range,
+                        ig_value *column, bool is_vector) {
+    dot_micro_panel s = { .vectors = 1, .column = column, .range = range };
+    k_if rest = k_if_open(b, k_compare(b, IG_OP_lt, column, range->columns[1]), NULL,
+                          0);
+    s.left = is_vector ? NULL : k_sub(&rest.then, range->columns[1], column);
+    emit_micro_panel(d, &rest.then, &s);
+    k_if_close(&rest, NULL, NULL);
 }
 
 void dot_emit_panels(const dot *d, ig_builder *b, const dot_range *range) {
-    int64_t n = 0, width = (int64_t)VECTORS * d->panels.lanes;
+    int64_t n = 0, lanes = d->panels.lanes, width = (int64_t)VECTORS * lanes;
     bool is_known = ig_dim_constant(d->lower->module, d->type->dims[d->rank - 1], &n);
-    ig_value *step = k_i64(b, width), *from = range->columns[0];
-    ig_value *whole = k_div(b, k_sub(b, range->columns[1], from), step);
-    ig_value *end = k_add(b, from, k_mul(b, whole, step));
+    int64_t rest = n % width;
+    ig_value *column = range->columns[0];
     if (d->unit > 1) {
         dot_sum_rows(d, b, range);
     }
-    if (!is_known || n >= width) {
-        k_loop loop = k_loop_open(b, from, end, step, NULL, 0);
-        dot_micro_panel s = { .vectors = VECTORS,
-                              .column = loop.index,
-                              .range = range };
-        emit_micro_panel(d, &loop.b, &s);
-        k_loop_close(&loop, NULL, 0);
+    if (!is_known || n > lanes) {
+        column = emit_pairs(d, b, range, !is_known || rest > lanes);
     }
-    if (!is_known || n % width != 0) {
-        k_if rest = k_if_open(b, k_compare(b, IG_OP_lt, end, range->columns[1]), NULL,
-                              0);
-        emit_rest(d, &rest.then, range, end);
-        k_if_close(&rest, NULL, NULL);
+    if (!is_known || (rest > 0 && rest <= lanes)) {
+        emit_single(d, b, range, column, is_known && rest == lanes);
     }
 }
 
