@@ -185,15 +185,12 @@ static void open_k(const gemm *g, ig_builder *b, const gemm_block *tile, k_state
 /* Where the loads of one k come from. */
 typedef struct k_step {
     const k_state *state;
-    ig_value *k, *panels;
-    ig_value *shift; /* of the rows' elements against k, or NULL */
+    ig_value *element, *panels; /* of the rows; of the panels */
 } k_step;
 
 /* A word of A in every lane. */
 static ig_value *load_row(const gemm *g, ig_builder *b, const k_step *at, uint32_t r) {
-    ig_value *position = k_mul(b, at->k, k_i64(b, g->unit));
-    position = at->shift ? k_add(b, position, at->shift) : position;
-    ig_value *x = k_load(b, at->state->rows[r], position, g->unit);
+    ig_value *x = k_load(b, at->state->rows[r], at->element, g->unit);
     if (!g->is_quads) {
         return k_splat(b, x, g->shape.lanes);
     }
@@ -309,7 +306,7 @@ static void multiply_chain(const gemm *g, k_loop *loop, const gemm_block *tile,
                      .steps = steps };
     for (int64_t i = 0; i < g->chain; i++) {
         steps[i] = *step;
-        steps[i].k = k_add(b, step->k, k_i64(b, i));
+        steps[i].element = k_add(b, step->element, k_i64(b, i * g->unit));
         steps[i].panels = k_offset(b, step->panels, k_i64(b, i * PANEL));
     }
     memcpy(sums, loop->carried, t.rows * t.width * sizeof *sums);
@@ -334,11 +331,14 @@ static ig_value *count_extra(const gemm *g, ig_builder *b, const gemm_block *til
     return k_where(b, is_last, count, k_i64(b, 0));
 }
 
-/* The distance of the rows' elements after those of quad `k` of K, or NULL. */
-static ig_value *shift_at(const gemm *g, ig_builder *b, ig_value *k) {
-    return g->window && g->window->run_axes > 0
-               ? gemm_window_shift(g, b, k_div(b, k, g->window->run))
-               : NULL;
+/* The rows' element of word `k` of K. */
+static ig_value *element_at(const gemm *g, ig_builder *b, ig_value *k) {
+    ig_value *element = k_mul(b, k, k_i64(b, g->unit));
+    if (!g->window || g->window->run_axes == 0) {
+        return element;
+    }
+    ig_value *run = k_div(b, k, g->window->run);
+    return k_add(b, element, gemm_window_shift(g, b, run));
 }
 
 /* The extra quads of panel `p` of a tile; sums: [rows][vectors]. */
@@ -356,7 +356,7 @@ static void add_panel_extra(const gemm *g, ig_builder *b, const gemm_block *tile
     ig_value *at = k_add(in, k_add(in, row, one), loop.index);
     ig_value *k = load_position(g, in, at, k_sub(in, g->k, one));
     ig_value *position = k_add(in, first, k_mul(in, loop.index, k_i64(in, PANEL)));
-    k_step step = { s, k, k_offset(in, g->words, position), shift_at(g, in, k) };
+    k_step step = { s, element_at(g, in, k), k_offset(in, g->words, position) };
     chain_tile t = { tile->rows, g->shape.vectors, 1, &step };
     memcpy(next, loop.carried, count * sizeof *next);
     add_chain(g, in, &t, next);
@@ -403,14 +403,22 @@ typedef struct k_range {
     ig_value *run; /* of windows, its number; NULL: none, or not asked for */
 } k_range;
 
-/* Adds the products of a range; `state`: sums and positions, before and after. */
+/* Adds the products of a range; `state`: sums and positions, before and after.  The
+ * rows' element is carried where it has a shift: an addition to k in the loop would
+ * make LLVM load all rows before the arithmetic, out of registers. */
 static void sum_range(const gemm *g, ig_builder *b, const gemm_block *tile,
                       const k_state *s, const k_range *range, ig_value **state) {
     uint32_t tile_size = tile->rows * tile->panels * g->shape.vectors;
     uint32_t count = tile_size + s->count;
     int64_t length = g->chain > 0 ? g->chain : 1;
-    ig_value *next[K_CARRIED], *step = k_i64(b, length);
-    k_loop loop = k_loop_open(b, range->first, range->end, step, state, count);
+    ig_value *next[K_CARRIED], *step = k_i64(b, length), *unit = k_i64(b, g->unit);
+    ig_value *before[K_CARRIED];
+    memcpy(before, state, count * sizeof *before);
+    if (range->shift) {
+        before[count] = k_add(b, k_mul(b, range->first, unit), range->shift);
+    }
+    k_loop loop = k_loop_open(b, range->first, range->end, step, before,
+                              range->shift ? count + 1 : count);
     ig_value **at = &loop.carried[tile_size];
     for (uint32_t i = 0; i < tile->cursor_count; i++) {
         next[tile_size + 1 + i] = at[1 + i];
@@ -420,10 +428,14 @@ static void sum_range(const gemm *g, ig_builder *b, const gemm_block *tile,
                                                   next[tile_size + 1 + i], position);
         }
     }
-    k_step from = { s, loop.index, at[0], range->shift };
+    k_step from = { s, k_mul(&loop.b, loop.index, unit), at[0] };
+    if (range->shift) {
+        from.element = loop.carried[count];
+        next[count] = k_add(&loop.b, from.element, k_i64(&loop.b, length * g->unit));
+    }
     (g->chain > 0 ? multiply_chain : multiply_tile)(g, &loop, tile, &from, next);
     next[tile_size] = k_offset(&loop.b, at[0], k_i64(&loop.b, length * PANEL));
-    k_loop_close(&loop, next, count);
+    k_loop_close(&loop, next, range->shift ? count + 1 : count);
     memcpy(state, loop.results, count * sizeof *state);
 }
 
