@@ -83,6 +83,7 @@ LLVMValueRef ig_cpu_operand_lanes(const ig_cpu_emitter *e, const ig_op *op,
 void ig_cpu_set(ig_cpu_emitter *e, const ig_value *value, LLVMValueRef llvm) {
     assert(value && llvm && "an emitted value");
     e->values[value->id] = llvm;
+    e->depths[value->id] = e->depth;
 }
 
 ig_status ig_cpu_set_result(ig_cpu_emitter *e, const ig_op *op, LLVMValueRef llvm) {
@@ -241,6 +242,7 @@ ig_status ig_cpu_emit_block(ig_cpu_emitter *e, const ig_block *block) {
 ig_status ig_cpu_emit_kernel(ig_cpu_emitter *e) {
     assert(e->kernel->stage == IG_STAGE_KERNEL && "only kernel form has emitters");
     e->values = IG_NEW_ARRAY(e->arena, LLVMValueRef, e->kernel->value_count);
+    e->depths = IG_NEW_ARRAY(e->arena, uint32_t, e->kernel->value_count);
     create_function(e);
     load_arguments(e);
     ig_cpu_open_table(e);

@@ -17,6 +17,29 @@ typedef struct ig_cpu_table {
     LLVMValueRef base;
 } ig_cpu_table;
 
+/* The index of a loop times a factor, carried from trip to trip (emit_address.c). */
+typedef struct ig_cpu_product {
+    LLVMValueRef factor, phi, step; /* factor: NULL for 0 */
+    int64_t times;                  /* more */
+} ig_cpu_product;
+
+/* A sum or a product that was built in front of a loop. */
+typedef struct ig_cpu_known {
+    LLVMValueRef x, y, result;
+    LLVMOpcode code;
+} ig_cpu_known;
+
+/* The innermost loop whose body is being emitted. */
+typedef struct ig_cpu_inner {
+    const ig_value *index;         /* of the body's copy being emitted, `shift` after */
+    LLVMValueRef phi, first, step; /* the index of a trip; before the loop; a trip's */
+    int64_t shift;
+    LLVMBasicBlockRef before, body; /* whose terminator is built; the loop's first */
+    ig_cpu_product products[8];
+    ig_cpu_known known[64]; /* those built first */
+    uint32_t product_count, known_count;
+} ig_cpu_inner;
+
 /* One kernel on its way into one LLVM module.  LLVM objects are the machine's. */
 struct ig_cpu_emitter {
     ig_context *context;
@@ -32,6 +55,8 @@ struct ig_cpu_emitter {
     LLVMValueRef zeros, waste;    /* stack memory for accesses that are not done */
     LLVMValueRef tiles;           /* stack memory: how tiles are set; NULL: never */
     LLVMValueRef *values;         /* by ig_value id */
+    uint32_t *depths, depth;      /* loops around each value; around what is emitted */
+    ig_cpu_inner *loop;           /* NULL: loops in this one, or none around it */
     ig_cpu_table *table;          /* or NULL: constants are left to LLVM */
     ig_cpu_debug *debug;          /* or NULL */
 };
@@ -108,6 +133,11 @@ LLVMValueRef ig_cpu_alloca(ig_cpu_emitter *e, LLVMTypeRef type, uint64_t count,
                            uint32_t alignment);
 LLVMValueRef ig_cpu_address(ig_cpu_emitter *e, LLVMTypeRef element, LLVMValueRef base,
                             LLVMValueRef index);
+/* emit_address.c: address of element `index` (operands `at`, `at + 1`) of a buffer. */
+LLVMValueRef ig_cpu_element_address(ig_cpu_emitter *e, const ig_op *op, uint32_t at);
+/* At the end of a trip: the products of the next one. */
+void ig_cpu_close_products(ig_cpu_emitter *e, ig_cpu_inner *loop,
+                           LLVMBasicBlockRef latch);
 /* The lanes of `count` elements from `address`, the others zero; and the reverse. */
 LLVMValueRef ig_cpu_load_tail(ig_cpu_emitter *e, LLVMTypeRef type, LLVMValueRef address,
                               LLVMValueRef count);

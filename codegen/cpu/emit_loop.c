@@ -66,11 +66,40 @@ static LLVMValueRef build_test(ig_cpu_emitter *e, const for_loop *f,
     return LLVMBuildICmp(b, LLVMIntSGT, left, reach, L_UNNAMED);
 }
 
+static bool has_loop(const ig_block *block) {
+    for (const ig_op *op = block->first; op; op = op->next) {
+        if (op->code == IG_OP_for) {
+            return true;
+        }
+        for (uint32_t i = 0; i < op->body_count; i++) {
+            if (has_loop(op->bodies[i])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* Addresses of a copy are those of the first one and a constant, where the step is one;
+ * else it counts as a part of an outer loop. */
+static void enter_copy(ig_cpu_emitter *e, const for_loop *f, uint32_t copy) {
+    ig_cpu_inner *loop = e->loop;
+    loop->index = f->op->bodies[0]->args[0];
+    if (copy > 0 && !LLVMIsAConstantInt(f->step)) {
+        e->loop = NULL;
+        return;
+    }
+    loop->shift = copy > 0 ? copy * LLVMConstIntGetSExtValue(f->step) : 0;
+}
+
 /* The bodies of one trip; afterwards f->carried and f->first are those of the next. */
 static ig_status build_trip(ig_cpu_emitter *e, for_loop *f) {
     const ig_block *body = f->op->bodies[0];
     for (uint32_t copy = 0; copy < f->copies; copy++) {
         ig_cpu_set(e, body->args[0], f->first);
+        if (e->loop) {
+            enter_copy(e, f, copy);
+        }
         for (uint32_t i = 0; i < f->carried_count; i++) {
             ig_cpu_set(e, body->args[i + 1], f->carried[i]);
         }
@@ -114,6 +143,8 @@ static ig_status build_for(ig_cpu_emitter *e, for_loop *f) {
     LLVMBuilderRef b = e->builder;
     LLVMBasicBlockRef before = LLVMGetInsertBlock(b);
     LLVMBasicBlockRef body = l_block(b, "loop"), after = l_block(b, "after");
+    ig_cpu_inner inner = { .first = f->first, .before = before, .body = body };
+    inner.step = LLVMBuildMul(b, f->step, l_i64(e->llvm, f->copies), L_UNNAMED);
     LLVMBuildCondBr(b, build_test(e, f, f->first), body, after);
 
     /* The values on entry meet those of the last trip in `after`. */
@@ -124,11 +155,17 @@ static ig_status build_for(ig_cpu_emitter *e, for_loop *f) {
 
     LLVMPositionBuilderAtEnd(b, body);
     build_phis(e, f, before);
-    LLVMValueRef index = f->first;
+    LLVMValueRef index = inner.phi = f->first;
     LLVMValueRef *phis = copy_values(e, f->carried, f->carried_count);
+    ig_cpu_inner *outer = e->loop;
+    e->loop = has_loop(f->op->bodies[0]) ? NULL : &inner;
+    e->depth++;
     IG_TRY(build_trip(e, f));
+    e->depth--;
+    e->loop = outer;
     LLVMValueRef more = build_test(e, f, f->first);
     LLVMBasicBlockRef latch = LLVMGetInsertBlock(b);
+    ig_cpu_close_products(e, &inner, latch);
     LLVMBuildCondBr(b, more, body, after);
     add_incoming(f, index, phis, latch);
     add_incoming(f, end.first, end.carried, latch);

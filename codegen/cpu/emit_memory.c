@@ -40,20 +40,12 @@ LLVMValueRef ig_cpu_alloca(ig_cpu_emitter *e, LLVMTypeRef type, uint64_t count,
 
 /* ---- load and store ---- */
 
-/* Address of element `index` (operands `at`, `at + 1`) of a buffer. */
-static LLVMValueRef element_address(ig_cpu_emitter *e, const ig_op *op, uint32_t at) {
-    assert(at + 1 < op->operand_count && "a buffer is followed by its index");
-    ig_dtype dtype = ig_cpu_operand_dtype(op, at);
-    return ig_cpu_address(e, ig_cpu_memory_type(e, dtype, 1), ig_cpu_operand(e, op, at),
-                          ig_cpu_operand(e, op, at + 1));
-}
-
 ig_status ig_cpu_emit_load(ig_cpu_emitter *e, const ig_op *op) {
     assert(op->operand_count >= 2 && "a load has a buffer and an index");
     const ig_type *type = op->results[0].type;
     ig_dtype dtype = (ig_dtype)type->dtype;
     LLVMTypeRef memory = ig_cpu_memory_type(e, dtype, type->lanes);
-    LLVMValueRef address = element_address(e, op, 0), value = NULL;
+    LLVMValueRef address = ig_cpu_element_address(e, op, 0), value = NULL;
     LLVMValueRef chosen = op->operand_count > 2
                               ? ig_cpu_all_or_nothing(e, op, 2, memory, address)
                               : NULL;
@@ -83,7 +75,7 @@ ig_status ig_cpu_emit_store(ig_cpu_emitter *e, const ig_op *op) {
         value = LLVMBuildZExt(e->builder, value,
                               ig_cpu_memory_type(e, dtype, type->lanes), L_UNNAMED);
     }
-    LLVMValueRef address = element_address(e, op, 1);
+    LLVMValueRef address = ig_cpu_element_address(e, op, 1);
     LLVMValueRef chosen = op->operand_count > 3
                               ? ig_cpu_all_or_nothing(e, op, 3, LLVMTypeOf(value),
                                                       address)
@@ -100,7 +92,7 @@ ig_status ig_cpu_emit_store(ig_cpu_emitter *e, const ig_op *op) {
 /* ---- addresses ---- */
 
 ig_status ig_cpu_emit_offset(ig_cpu_emitter *e, const ig_op *op) {
-    return ig_cpu_set_result(e, op, element_address(e, op, 0));
+    return ig_cpu_set_result(e, op, ig_cpu_element_address(e, op, 0));
 }
 
 ig_status ig_cpu_emit_local(ig_cpu_emitter *e, const ig_op *op) {
@@ -175,7 +167,7 @@ ig_status ig_cpu_emit_prefetch(ig_cpu_emitter *e, const ig_op *op) {
     static const unsigned locality[] = { 0, 3, 2, 1 };
     int64_t level = ig_attr_int(op, IG_prefetch_level, 1);
     LLVMTypeRef i32 = LLVMInt32TypeInContext(e->llvm);
-    LLVMValueRef address = element_address(e, op, 0);
+    LLVMValueRef address = ig_cpu_element_address(e, op, 0);
     LLVMTypeRef type = LLVMTypeOf(address);
     LLVMValueRef args[] = { address, LLVMConstInt(i32, 0, 0),
                             LLVMConstInt(i32, locality[level & 3], 0),
