@@ -217,5 +217,16 @@ case("fixed_pads_that_remove_before_others_repeat", 19,
      by_hand=[*(np.pad(count(4, 6)[1:, :4], ((0, 2), (3, 0)), mode)
                 for mode in ("wrap", "reflect", "edge")), np.float32(7)])
 
+WEIGHTS = np.arange(-36, 36).reshape(72, 1) % [9, 10] - 4
+case("integers_of_an_open_depth_in_a_branch", 13,
+     "bool c, uint8[A, B] x -> int32[C, D] y",
+     f"""w = Constant<value = int8[72, 2] {{{", ".join(map(str, WEIGHTS.ravel()))}}}>()
+     z = Constant<value = uint8 {{117}}>()
+     y = If(c) <then_branch = multiplied () => (int32[C, D] p) {{
+         p = MatMulInteger(x, w, z)
+     }}, else_branch = kept () => (int32[C, D] q) {{ q = Cast<to = 6>(x) }}>""",
+     [np.array(True), (np.arange(504) * 37 % 256).astype(np.uint8).reshape(7, 72)],
+     [np.array(False), (np.arange(504) * 37 % 256).astype(np.uint8).reshape(7, 72)])
+
 if __name__ == "__main__":
     CASES.write(*sys.argv[1:] or [HERE / "cases" / "mended.tar.xz"])

@@ -599,9 +599,10 @@ static bool take_tile(gemm *g, const ig_op *anchor) {
 void gemm_spread_rows(gemm *g) {
     const ig_module *module = g->lower->module;
     const ig_target *target = g->lower->target;
-    int64_t distance = 0, k = 0, words = 0, n = 0;
-    bool is_known = ig_dim_constant(module, g->a->type->dims[1], &k) &&
-                    ig_dim_constant(module, g->depth, &words) &&
+    int64_t distance = 0, k = 0, n = 0;
+    int64_t words = K_BLOCK; /* of a pass, where K is open */
+    bool has_depth = ig_dim_constant(module, g->depth, &words);
+    bool is_known = has_depth && ig_dim_constant(module, g->a->type->dims[1], &k) &&
                     ig_dim_constant(module, g->dims[1], &n);
     if (g->is_quads && g->window && target->has_blocks && is_known) {
         g->copy_stride = ig_gemm_copy_stride(words);
