@@ -22,6 +22,7 @@ from store import pack
 from values_json import write_set
 
 T = torch.Tensor
+torch.backends.quantized.engine = "fbgemm"
 
 
 class Suppressed(torch.nn.Module):
@@ -110,7 +111,25 @@ class WeightsByLength(torch.nn.Module):
         return first, middle, whole, both[0], both[1]
 
 
+class QuantisedWithBias(torch.nn.Module):
+    """(1 + 0.4) / 0.5 is nearest to 3: FBGEMM does not round the bias to an integer first."""
+
+    def forward(self, x: T, w: T, b: T):
+        x = torch.quantize_per_tensor(x, 1.0, 3, torch.quint8)
+        w = torch.quantize_per_tensor(w, 1.0, 0, torch.qint8)
+        lines = torch.ops.quantized.linear_prepack(w, b)
+        windows = torch.ops.quantized.conv2d_prepack(
+            w.reshape(2, 2, 1, 1), b, [1, 1], [0, 0], [1, 1], 1)
+        y = torch.ops.quantized.linear(x, lines, 0.5, 5)
+        z = torch.ops.quantized.conv2d(x.reshape(-1, 2, 1, 1), windows, 0.5, 5)
+        return y.dequantize(), z.dequantize()
+
+
 CASES = {
+    "quantised_with_bias": (QuantisedWithBias(), [
+        (torch.tensor([[1.0, 0.0], [2.0, -2.0]]), torch.tensor([[1.0, 0.0], [-1.0, 1.0]]),
+         torch.tensor([0.4, -0.4])),
+    ]),
     "quotient_of_0": (QuotientOf0(), [
         (torch.tensor([0.0, -0.0, 0.0, 7.5, -7.5]), torch.tensor([-1.5, 2.0, 2.0, 2.0, 2.0])),
     ]),

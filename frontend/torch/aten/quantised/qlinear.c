@@ -1,8 +1,11 @@
 /* quantized::linear and convolution: integer products, exact.
  * SPDX-License-Identifier: Apache-2.0
  *
- *     acc = sum (x - zx) (w - zw) + rint(bias / (sx sw))        in i32
- *     y = clamp(rint(acc * (sx sw / sy)) + zy)
+ *     acc = sum (x - zx) (w - zw)                               in i32
+ *     y = clamp(rint((acc + bias / (sx sw)) * (sx sw / sy)) + zy)
+ *
+ * The bias is added in f32, as FBGEMM, torch's engine on x86, does; QNNPACK rounds it
+ * to an integer first.
  *
  * Packed parameters are custom objects; their attribute `state` holds the operands of
  * libtorch's packing as they were written: (weight, bias) of linear layers, ("2",
@@ -108,12 +111,12 @@ typedef struct product {
     uint32_t axis;   /* of acc: the channels */
 } product;
 
-/* rint(bias / (sx sw)) in i32, along the channels of the sums. */
-static ig_value *quantised_bias(ig_ts_call *call, const product *p) {
-    ig_value *scale = ig_build_mul(call->e, p->a, p->b);
-    ig_value *bias = ig_build_round(call->e, ig_build_div(call->e, p->bias, scale));
-    bias = ig_aten_cast(call, bias, IG_DT_i32);
-    return ig_expr_along(call->e, bias, 0, p->acc->type->rank - p->axis);
+/* The sums with bias / (sx sw), along their channels, in f32. */
+static ig_value *add_bias(ig_ts_call *call, const product *p) {
+    ig_expr *e = call->e;
+    ig_value *bias = ig_build_div(e, p->bias, ig_build_mul(e, p->a, p->b));
+    bias = ig_expr_along(e, bias, 0, p->acc->type->rank - p->axis);
+    return ig_build_add(e, ig_aten_cast(call, p->acc, IG_DT_f32), bias);
 }
 
 /* Scale and zero point are at `at`. */
@@ -128,7 +131,7 @@ static ig_status give_product(ig_ts_call *call, const product *p, uint32_t at,
                           .axis = p->axis };
     IG_TRY(call->e->status);
     if (p->bias) {
-        acc = ig_build_add(call->e, acc, quantised_bias(call, p));
+        acc = add_bias(call, p);
     }
     ig_value *raw = ig_compose_requantize(call->e, acc, p->a, p->b, &y, IG_DT_u8);
     raw = has_relu ? ig_build_max(call->e, raw, lowest) : raw;
