@@ -7,6 +7,7 @@
  */
 #include "ir/parse/parse.h"
 
+#include "ir/semantics/check.h"
 #include "ir/verify/verify.h"
 
 #include <string.h>
@@ -197,24 +198,13 @@ static const char *folder_of(ig_module *module, const char *file) {
     return ig_module_string(module, (ig_str){ file, size });
 }
 
-/* The mark of such a module, and its replacement once it is settled. */
-static const char text_mark, settled_mark;
-
-bool ig_module_is_text(const ig_module *module) {
-    return ig_module_beside(module, &text_mark) == &text_mark;
-}
-
-void ig_module_settle_text(ig_module *module) {
-    ig_module_keep_beside(module, &text_mark, &settled_mark);
-}
-
 ig_status ig_parse_module(ig_context *context, const char *file, ig_str text,
                           ig_module **out_module) {
     ig_parser parser;
     ig_module *module = ig_module_create(context, "");
     *out_module = module;
     module->folder = folder_of(module, file);
-    ig_module_keep_beside(module, &text_mark, &text_mark);
+    ig_module_want_guards(module);
     ig_parser_init(&parser, module, file, text);
     ig_status status = read_module(&parser);
     if (status != IG_OK) {

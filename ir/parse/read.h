@@ -11,10 +11,6 @@
  * limits.graph_depth. */
 ig_status ig_parse_module(ig_context *context, const char *file, ig_str text,
                           ig_module **out_module);
-/* Is the module as somebody wrote it, with guards that may be missing?  Until they were
- * added (pass add_guards). */
-bool ig_module_is_text(const ig_module *module);
-void ig_module_settle_text(ig_module *module);
 /* "f32[B, 13]" and the like, as the command line takes it. */
 ig_status ig_parse_type(ig_module *module, ig_str text, const ig_type **out_type);
 ig_status ig_parse_dim(ig_module *module, ig_str text, ig_dim *out_dim);

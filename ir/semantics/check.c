@@ -140,6 +140,21 @@ static bool note_claim(const ig_module *module, ig_truth truth, ig_claim claim) 
     return truth != IG_NO;
 }
 
+/* The mark of a module, and its replacement once it is settled. */
+static const char wanted_mark, settled_mark;
+
+void ig_module_want_guards(ig_module *module) {
+    ig_module_keep_beside(module, &wanted_mark, &wanted_mark);
+}
+
+bool ig_module_wants_guards(const ig_module *module) {
+    return ig_module_beside(module, &wanted_mark) == &wanted_mark;
+}
+
+void ig_module_settle_guards(ig_module *module) {
+    ig_module_keep_beside(module, &wanted_mark, &settled_mark);
+}
+
 bool ig_claim_equal(ig_module *module, ig_dim a, ig_dim b) {
     return note_claim(module, ig_dim_equal(module, a, b),
                       (ig_claim){ a, b, IG_CLAIM_EQUAL });

@@ -7,9 +7,10 @@
  *     %0 = add %x, %y : f32[bcast(B, C)]
  *
  * An infer hook takes extents for equal that are not provably different: whoever made
- * the op emitted a guard.  Importers do; text that somebody wrote may lack it, and
- * compiled code would read past the shorter operand.  So graphs that were read from
- * text get theirs here, once, and others are left alone.  A guard is put before the
+ * the op emitted a guard, or wants this pass to (ig_module_want_guards).  Text that
+ * somebody wrote may lack it, and compiled code would read past the shorter operand;
+ * the rows of torch's operators leave to this pass what their ops' hooks know.  Graphs
+ * get theirs once, and others are left alone.  A guard is put before the
  * op that needs it, in its block, so a branch that is not taken is not judged; one
  * that was made before is not made again.
  *
@@ -21,7 +22,6 @@
 #include "passes/engine/pass.h"
 
 #include "base/silence.h"
-#include "ir/parse/read.h"
 #include "ir/semantics/check.h"
 #include "ir/text/text.h"
 
@@ -254,7 +254,7 @@ static void add_to_graph(ig_pass_run *run, ig_graph *graph) {
 /* All graphs at once, so that the module is settled. */
 ig_status ig_pass_add_guards(ig_pass_run *run, ig_graph *graph) {
     ig_module *module = graph->module;
-    if (!ig_module_is_text(module)) {
+    if (!ig_module_wants_guards(module)) {
         return IG_OK;
     }
     for (size_t i = 0; i < module->graphs.count; i++) {
@@ -263,6 +263,6 @@ ig_status ig_pass_add_guards(ig_pass_run *run, ig_graph *graph) {
             add_to_graph(run, each);
         }
     }
-    ig_module_settle_text(module);
+    ig_module_settle_guards(module);
     return IG_OK;
 }

@@ -5,6 +5,7 @@
 #include "frontend/torch/entry/entry.h"
 #include "frontend/torch/entry/table.h"
 #include "frontend/torch/python/python.h"
+#include "ir/semantics/check.h"
 
 #include <string.h>
 
@@ -240,6 +241,7 @@ static ig_status import_bounded(import_way *way, ig_arena *arena, ig_module *mod
 static ig_status import_into(import_way *way, ig_module **out_module) {
     ig_arena arena;
     ig_arena_init(&arena, &way->context->budget);
+    ig_module_want_guards(*out_module);
     ig_status status = import_bounded(way, &arena, *out_module);
     ig_arena_fini(&arena);
     if (status != IG_OK) {

@@ -169,9 +169,12 @@ ig_status ig_ts_op_sum_to_size(ig_ts_call *call) {
             rank, x->type->rank);
     }
     for (uint32_t i = 0; i < x->type->rank; i++) {
-        if (i < lead || (ig_dim_is(size[i - lead], 1) &&
-                         !ig_dim_is(ig_expr_extent(call->e, x, i), 1))) {
+        ig_dim extent = ig_expr_extent(call->e, x, i);
+        if (i < lead || (ig_dim_is(size[i - lead], 1) && !ig_dim_is(extent, 1))) {
             axes[count++] = i;
+        } else {
+            ig_expr_guard_equal(call->e, extent, size[i - lead],
+                                "an extent of size that is open is the tensor's own");
         }
     }
     if (count == 0 && lead == 0 && rank > 0) { /* to no axes it is a sum in any case */
