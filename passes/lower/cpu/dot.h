@@ -72,6 +72,7 @@ typedef struct dot {
 typedef struct dot_range {
     ig_value *rows[2], *columns[2];
     ig_value **index;
+    ig_value *a; /* its matrix of this batch; NULL: panels are not there yet */
 } dot_range;
 
 /* Columns of one panel, for all rows of a tile. */
@@ -94,7 +95,7 @@ typedef struct dot_matrix {
 
 /* Rows row … row + count of C, words k[0] … k[1] of the sums. */
 typedef struct dot_rows {
-    ig_value *row;
+    ig_value *row, *start; /* the first one; its elements in A */
     uint32_t count;
     ig_value *const *k;
 } dot_rows;

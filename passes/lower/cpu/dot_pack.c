@@ -147,12 +147,22 @@ bool dot_is_along_k(const ig_lower_operand *x, bool k_is_last) {
     return ig_dim_is(dot_stride(x, true, k_is_last), 1);
 }
 
+/* Is B read in squares along k?  The code of one is longer than that of a matrix of few
+ * elements, which come one a lane. */
+static bool takes_squares(const dot *d) {
+    int64_t k = 0, n = 0, lanes = d->panels.lanes;
+    bool is_small = ig_dim_constant(d->lower->module, dot_depth(d), &k) &&
+                    ig_dim_constant(d->lower->module, d->type->dims[d->rank - 1], &n) &&
+                    k * ((n + lanes - 1) / lanes) <= lanes / 2;
+    bool is_along = dot_is_along_k(d->b, d->transpose_b) &&
+                    !ig_dim_is(dot_stride(d->b, false, d->transpose_b), 1);
+    return is_along && (!is_small || d->unit > 1 || dot_is_bits(d));
+}
+
 void dot_pack_panel(const dot *d, ig_builder *b, const dot_micro_panel *s,
                     ig_value *const k[2]) {
     assert(s->vectors > 0 && "a panel has columns");
-    bool is_transposing = dot_is_along_k(d->b, d->transpose_b) &&
-                          !ig_dim_is(dot_stride(d->b, false, d->transpose_b), 1);
-    if (is_transposing) {
+    if (takes_squares(d)) {
         pack_transposed(d, b, s, k);
     } else {
         dot_emit_ends(d, b, s, pack_by_rows, k);

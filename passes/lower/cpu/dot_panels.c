@@ -50,8 +50,7 @@ static void sum_block(const dot *d, ig_builder *b, const dot_micro_panel *s,
     ig_dim stride = dot_stride(d->a, false, !d->transpose_a);
     ig_value *along_k = ig_lower_dim(d->lower, dot_stride(d->a, true, !d->transpose_a));
     ig_value *rows[MAX_ROWS], *zeros[MAX_ROWS * VECTORS];
-    rows[0] = dot_row_start(d, b, d->a, !d->transpose_a, s->range->index, r->row);
-    rows[0] = k_offset(b, rows[0], k_mul(b, r->k[0], along_k));
+    rows[0] = k_offset(b, r->start, k_mul(b, r->k[0], along_k));
     for (uint32_t i = 1; i < r->count; i++) {
         ig_dim below = ig_dim_mul(d->lower->module, stride, ig_dim_of(i));
         rows[i] = k_offset(b, rows[0], ig_lower_dim(d->lower, below));
@@ -279,6 +278,9 @@ static void emit_blocks(const dot *d, ig_builder *b, const dot_micro_panel *s,
     ig_cpu_blocks blocks = ig_cpu_open_blocks(b, rows, d->panels.rows);
     ig_builder *in = &blocks.loop.b;
     dot_rows r = { .row = k_add(in, range->rows[0], blocks.skipped), .k = k };
+    ig_dim stride = dot_stride(d->a, false, !d->transpose_a);
+    ig_value *above = k_mul(in, r.row, ig_lower_dim(d->lower, stride));
+    r.start = k_offset(in, range->a, above); /* before the branches: it takes a while */
     uint32_t counts[2];
     find_block_rows(d, counts);
     if (fetches_next(d)) {
@@ -299,24 +301,38 @@ static void clear_stage(const dot *d, ig_builder *b, const dot_micro_panel *s) {
     k_loop_close(&loop, NULL, 0);
 }
 
+/* One vector of a row of the stage, from column `column` of the micro-panel on. */
+static void store_staged_at(const dot *d, ig_builder *b, const dot_micro_panel *s,
+                            ig_value *row, ig_value *column) {
+    uint32_t lanes = d->panels.store_lanes;
+    ig_value *number = k_sub(b, row, s->range->rows[0]);
+    ig_value *first = k_mul(b, number, k_i64(b, dot_width(d, s)));
+    ig_value *at[2] = { row, column };
+    ig_site site = { .lanes = lanes };
+    site.count = lanes > 1 ? dot_valid_lanes(b, s, column) : NULL;
+    ig_value *sum = k_load(b, d->panels.stage, k_add(b, first, column), lanes);
+    store_vector(d, b, s, site, at, sum);
+}
+
+/* Whole rows of short epilogues without a loop over their one or two vectors. */
 static void store_staged(const dot *d, ig_builder *b, const dot_micro_panel *s,
                          const void *more) {
     (void)more;
-    const dot_panels *p = &d->panels;
-    ig_value *width = k_i64(b, dot_width(d, s));
+    uint32_t lanes = d->panels.store_lanes;
+    ig_value *width = k_i64(b, dot_width(d, s)), *zero = k_i64(b, 0);
     ig_value *end = s->left ? k_min(b, s->left, width) : width;
-    ig_value *one = k_i64(b, 1), *step = k_i64(b, p->store_lanes);
+    ig_value *one = k_i64(b, 1), *step = k_i64(b, lanes);
     k_loop rows = k_loop_open(b, s->range->rows[0], s->range->rows[1], one, NULL, 0);
-    ig_value *number = k_sub(&rows.b, rows.index, s->range->rows[0]);
-    ig_value *first = k_mul(&rows.b, number, width);
-    k_loop columns = k_loop_open(&rows.b, k_i64(&rows.b, 0), end, step, NULL, 0);
-    ig_builder *in = &columns.b;
-    ig_value *position = k_add(in, first, columns.index);
-    ig_value *at[2] = { rows.index, columns.index };
-    ig_site site = { .lanes = p->store_lanes };
-    site.count = p->store_lanes > 1 ? dot_valid_lanes(in, s, columns.index) : NULL;
-    store_vector(d, in, s, site, at, k_load(in, p->stage, position, p->store_lanes));
-    k_loop_close(&columns, NULL, 0);
+    ig_builder *in = &rows.b;
+    if (!s->left && lanes > 1 && !ig_lower_is_heavy(d->lower->body)) {
+        for (uint32_t v = 0; v < s->vectors; v++) {
+            store_staged_at(d, in, s, rows.index, k_i64(in, (int64_t)v * lanes));
+        }
+    } else {
+        k_loop columns = k_loop_open(in, zero, end, step, NULL, 0);
+        store_staged_at(d, &columns.b, s, rows.index, columns.index);
+        k_loop_close(&columns, NULL, 0);
+    }
     k_loop_close(&rows, NULL, 0);
 }
 
@@ -406,7 +422,9 @@ static void emit_single(const dot *d, ig_builder *b, const dot_range *range,
     k_if_close(&rest, NULL, NULL);
 }
 
-void dot_emit_panels(const dot *d, ig_builder *b, const dot_range *range) {
+void dot_emit_panels(const dot *d, ig_builder *b, const dot_range *tile) {
+    dot_range own = *tile, *range = &own;
+    own.a = dot_row_start(d, b, d->a, !d->transpose_a, own.index, k_i64(b, 0));
     int64_t n = 0, lanes = d->panels.lanes, width = (int64_t)VECTORS * lanes;
     bool is_known = ig_dim_constant(d->lower->module, d->type->dims[d->rank - 1], &n);
     int64_t rest = n % width;

@@ -160,12 +160,10 @@ static void add_word(const dot *d, ig_builder *b, const dot_micro_panel *s,
     }
 }
 
-static void open_rows(const dot *d, ig_builder *b, const dot_micro_panel *s,
-                      const dot_rows *r, ig_value **out_rows) {
+static void open_rows(const dot *d, ig_builder *b, const dot_rows *r,
+                      ig_value **out_rows) {
     ig_dim stride = dot_stride(d->a, false, !d->transpose_a);
-    ig_value *first = dot_row_start(d, b, d->a, !d->transpose_a, s->range->index,
-                                    r->row);
-    first = k_reinterpret(b, first, IG_DT_u8);
+    ig_value *first = k_reinterpret(b, r->start, IG_DT_u8);
     first = k_offset(b, first, k_mul(b, r->k[0], k_i64(b, IG_QUAD)));
     for (uint32_t i = 0; i < r->count; i++) {
         ig_dim below = ig_dim_mul(d->lower->module, stride, ig_dim_of(i));
@@ -198,7 +196,7 @@ void dot_sum_quads(const dot *d, ig_builder *b, const dot_micro_panel *s,
     assert(r->count <= MAX_ROWS && s->vectors <= MAX_VECTORS && "a register tile");
     uint32_t count = r->count * s->vectors;
     ig_value *rows[MAX_ROWS], *quad = k_i64(b, IG_QUAD), *end = r->k[1];
-    open_rows(d, b, s, r, rows);
+    open_rows(d, b, r, rows);
     for (uint32_t i = 0; i < count; i++) {
         out_sums[i] = k_const_vector(b, IG_DT_i32, d->panels.lanes, 0.0);
     }
