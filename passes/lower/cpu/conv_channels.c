@@ -4,11 +4,12 @@
  *   out[p…, c] = epilogue(sum over t… of
  *                         x[p * stride + t * dilation - before …, c] * w[t…, c])
  *
- * Lanes are channels.  Columns are the places along the last axis of space.  Those
- * whose windows are within x go in blocks of several columns and vectors, and a vector
- * of x that several columns need is loaded once for all of them.  Those at the ends go
- * alone, by more vectors, over the taps that meet x.  Along the other axes of space a
- * line goes over the taps that meet x in any case.
+ * Lanes are channels.  Columns are the places along the last axis of space.  They go in
+ * blocks of several columns and vectors, and a vector of x that several columns need is
+ * loaded once for all of them.  Where that axis is known, so are the taps at its ends
+ * that do not meet x, and the blocks there leave them out.  Where it is open, columns
+ * whose windows are not within x go alone, by more vectors, over the taps that meet x.
+ * Along the other axes of space a line goes over the taps that meet x in any case.
  *
  * An x of 8-bit integers is widened, less its zero point, as it is loaded.
  *
@@ -22,11 +23,19 @@
 #include <assert.h>
 
 enum {
-    LINES = 4,    /* a tile */
-    BLOCK = 8,    /* vectors of a block */
-    ALONE = 4,    /* vectors of a column by itself */
-    UNROLLED = 8, /* taps along the last axis, at most */
+    LINES = 4,      /* a tile */
+    BLOCK = 8,      /* vectors of a block */
+    LINE_BLOCK = 7, /* columns, of lines that are known: 8 took a little longer */
+    ALONE = 4,      /* vectors of a column by itself */
+    UNROLLED = 8,   /* taps along the last axis, at most */
 };
+
+/* The last axis of space where it is known: of x and of the result, the zeros before x,
+ * and the columns of the first and the last block; left is 0 where it is not. */
+typedef struct known_line {
+    int64_t extent, width, before;
+    uint32_t left, right;
+} known_line;
 
 typedef struct conv_channels {
     ig_lower *lower;
@@ -36,6 +45,8 @@ typedef struct conv_channels {
     const ig_type *out;
     uint32_t last;                    /* axis of the channels */
     uint32_t lanes, vectors, columns; /* of a block */
+    known_line line;
+    int64_t part; /* channels that a line goes over before the next; 0: all */
     int64_t taps; /* along the last axis of space; 0: not known, or many */
     bool is_heavy;
     ig_value *stage; /* local, of an epilogue that is long */
@@ -56,8 +67,11 @@ typedef struct position {
     ig_value *image;                 /* of x */
     uint32_t columns, vectors;
     ig_value *column, *channel; /* the first ones */
+    ig_value *channel_end;      /* of the part of the channels */
     ig_value *count;            /* valid lanes, of one vector; NULL: all */
-    bool is_whole;              /* every tap of the last axis meets x */
+    bool is_block; /* taps of the last axis meet x, but for those left out: */
+    int64_t low,
+        high; /* only positions low … high from the block's first tap are in x */
 } position;
 
 static ig_value *extent_of(const conv_channels *c, const ig_lower_operand *x,
@@ -78,10 +92,13 @@ static int64_t dilation_at(const conv_channels *c, uint32_t d) {
     return ig_lower_entry(c->op, IG_conv_channels_dilations, d);
 }
 
-static ig_value *before_of(const conv_channels *c, uint32_t d) {
+static ig_dim before_dim(const conv_channels *c, uint32_t d) {
     const ig_attr *before = &c->op->attrs[IG_conv_channels_before];
-    return ig_lower_dim(c->lower, before->kind == IG_ATTR_NONE ? ig_dim_of(0)
-                                                               : before->as.dims[d]);
+    return before->kind == IG_ATTR_NONE ? ig_dim_of(0) : before->as.dims[d];
+}
+
+static ig_value *before_of(const conv_channels *c, uint32_t d) {
+    return ig_lower_dim(c->lower, before_dim(c, d));
 }
 
 /* max(0, ceil(a / b)); a may be negative. */
@@ -142,7 +159,7 @@ static void multiply_tap(const position *p, ig_builder *b, ig_value *x_at,
     }
 }
 
-/* All taps of the last axis, which are known: each element of x is loaded once. */
+/* The taps of the last axis, which are known: each element of x is loaded once. */
 static void multiply_taps(const position *p, ig_builder *b, ig_value *x_at,
                           ig_value *w_at, ig_value **sums) {
     const conv_channels *c = p->c;
@@ -155,7 +172,7 @@ static void multiply_taps(const position *p, ig_builder *b, ig_value *x_at,
             w[t] = load_vector(p, b, c->w,
                                k_add(b, w_at, k_mul(b, w_step, k_i64(b, t))), v);
         }
-        for (int64_t j = 0; j < reach; j++) {
+        for (int64_t j = p->low; j < reach && j < p->high; j++) {
             ig_value *x = NULL;
             for (uint32_t i = 0; i < p->columns; i++) {
                 int64_t t = j - i * stride;
@@ -179,7 +196,7 @@ static void sum_axis(const position *p, ig_builder *b, uint32_t d, ig_value *x_a
     uint32_t count = p->columns * p->vectors;
     bool is_last = d == c->last - 2;
     x_at = k_add(b, x_at, t->x_at);
-    if (is_last && p->is_whole && c->taps > 0) {
+    if (is_last && p->is_block && c->taps > 0) {
         multiply_taps(p, b, x_at, w_at, sums);
         return;
     }
@@ -263,26 +280,27 @@ static void emit_block(const position *p, ig_builder *b) {
 
 /* ---- a line ---- */
 
-/* All channels of the place's columns: `vectors` vectors at a time, then one. */
+/* The part's channels of the place's columns: `vectors` vectors at a time, then one. */
 static void emit_channels(position p, ig_builder *b) {
     const conv_channels *c = p.c;
-    ig_value *channels = extent_of(c, c->x, c->last), *lanes = k_i64(b, c->lanes);
-    ig_value *step = k_i64(b, (int64_t)p.vectors * c->lanes), *zero = k_i64(b, 0);
-    ig_value *whole = k_mul(b, k_div(b, channels, step), step);
+    ig_value *lanes = k_i64(b, c->lanes);
+    ig_value *step = k_i64(b, (int64_t)p.vectors * c->lanes);
+    ig_value *count = k_div(b, k_sub(b, p.channel_end, p.channel), step);
+    ig_value *end = p.channel_end, *whole = k_add(b, p.channel, k_mul(b, count, step));
     p.count = NULL;
-    k_loop loop = k_loop_open(b, zero, whole, step, NULL, 0);
+    k_loop loop = k_loop_open(b, p.channel, whole, step, NULL, 0);
     p.channel = loop.index;
     emit_block(&p, &loop.b);
     k_loop_close(&loop, NULL, 0);
-    int64_t known = 0;
-    if (ig_constant_i64(channels, &known) &&
-        known % ((int64_t)p.vectors * c->lanes) == 0) {
+    int64_t known = 0, each = (int64_t)p.vectors * c->lanes;
+    if (ig_dim_constant(c->lower->module, c->x->type->dims[c->last], &known) &&
+        known % each == 0 && c->part % each == 0) {
         return;
     }
     p.vectors = 1;
-    k_loop rest = k_loop_open(b, whole, channels, lanes, NULL, 0);
+    k_loop rest = k_loop_open(b, whole, end, lanes, NULL, 0);
     p.channel = rest.index;
-    p.count = c->lanes == 1 ? NULL : k_sub(&rest.b, channels, rest.index);
+    p.count = c->lanes == 1 ? NULL : k_sub(&rest.b, end, rest.index);
     emit_block(&p, &rest.b);
     k_loop_close(&rest, NULL, 0);
 }
@@ -301,6 +319,21 @@ static ig_value *emit_columns(position p, ig_builder *b, ig_value *from, ig_valu
     return end;
 }
 
+/* A block of columns from `column` on, at the beginning or the end of a line whose
+ * extents are known, or of all of it. */
+static void emit_end(position p, ig_builder *b, int64_t column, uint32_t columns) {
+    const conv_channels *c = p.c;
+    uint32_t d = c->last - 2;
+    int64_t first = column * stride_at(c, d) - c->line.before;
+    p.columns = columns;
+    p.is_block = true;
+    p.low = first < 0 ? -first : 0;
+    p.high = c->line.extent - first;
+    p.column = k_i64(b, column);
+    p.axis[d] = taps_of(c, b, d, p.column);
+    emit_channels(p, b);
+}
+
 /* Columns [first, end) whose windows are within x. */
 static void find_inside(const conv_channels *c, ig_builder *b, ig_value **first,
                         ig_value **end) {
@@ -315,6 +348,57 @@ static void find_inside(const conv_channels *c, ig_builder *b, ig_value **first,
     *end = k_max(b, k_min(b, count, width), *first);
 }
 
+static void emit_open_columns(position p, ig_builder *b) {
+    const conv_channels *c = p.c;
+    ig_value *first, *end, *width = ig_lower_dim(c->lower, c->out->dims[c->last - 1]);
+    find_inside(c, b, &first, &end);
+    position alone = p;
+    alone.columns = 1;
+    alone.vectors = ALONE;
+    p.columns = c->columns;
+    p.vectors = c->vectors;
+    p.is_block = true;
+    emit_columns(alone, b, k_i64(b, 0), first);
+    ig_value *left = emit_columns(p, b, first, end);
+    emit_columns(alone, b, left, width);
+}
+
+static void emit_known_columns(position p, ig_builder *b) {
+    const conv_channels *c = p.c;
+    const known_line *line = &c->line;
+    int64_t end = line->width - line->right;
+    p.vectors = c->vectors;
+    emit_end(p, b, 0, line->left);
+    if (line->left < end) {
+        p.columns = c->columns;
+        p.is_block = true;
+        emit_columns(p, b, k_i64(b, line->left), k_i64(b, end));
+    }
+    if (line->right > 0) {
+        emit_end(p, b, end, line->right);
+    }
+}
+
+/* A line, a part of the channels after the other. */
+static void emit_parts(position p, ig_builder *b) {
+    const conv_channels *c = p.c;
+    void (*emit)(position, ig_builder *) = c->line.left > 0 ? emit_known_columns
+                                                            : emit_open_columns;
+    ig_value *channels = extent_of(c, c->x, c->last), *zero = k_i64(b, 0);
+    if (c->part == 0) {
+        p.channel = zero;
+        p.channel_end = channels;
+        emit(p, b);
+        return;
+    }
+    ig_value *step = k_i64(b, c->part);
+    k_loop parts = k_loop_open(b, zero, channels, step, NULL, 0);
+    p.channel = parts.index;
+    p.channel_end = k_min(&parts.b, channels, k_add(&parts.b, p.channel, step));
+    emit(p, &parts.b);
+    k_loop_close(&parts, NULL, 0);
+}
+
 static void emit_line(const conv_channels *c, ig_builder *b, ig_value *number) {
     position p = { .c = c };
     for (uint32_t d = c->last - 1; d-- > 0;) {
@@ -326,17 +410,8 @@ static void emit_line(const conv_channels *c, ig_builder *b, ig_value *number) {
     for (uint32_t d = 0; d + 2 < c->last; d++) {
         p.axis[d] = taps_of(c, b, d, p.index[d + 1]);
     }
-    ig_value *first, *end, *width = ig_lower_dim(c->lower, c->out->dims[c->last - 1]);
-    find_inside(c, b, &first, &end);
-    position alone = p, block = p;
-    alone.columns = 1;
-    alone.vectors = ALONE;
-    block.columns = c->columns;
-    block.vectors = c->vectors;
-    block.is_whole = true;
-    emit_columns(alone, b, k_i64(b, 0), first);
-    ig_value *left = emit_columns(block, b, first, end);
-    emit_columns(alone, b, left, width);
+    p.high = INT64_MAX;
+    emit_parts(p, b);
 }
 
 static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
@@ -353,6 +428,56 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
 
 /* ---- the schedule ---- */
 
+/* The last axis, where it is known and taps along it are few.  False where not. */
+static bool read_line(conv_channels *c) {
+    uint32_t d = c->last - 2;
+    known_line *line = &c->line;
+    const ig_module *module = c->lower->module;
+    return c->taps > 0 &&
+           ig_dim_constant(module, c->x->type->dims[d + 1], &line->extent) &&
+           ig_dim_constant(module, c->out->dims[d + 1], &line->width) &&
+           ig_dim_constant(module, before_dim(c, d), &line->before) &&
+           line->extent > 0 && line->width > 0 && line->before >= 0;
+}
+
+/* Is there a split into blocks of so many columns and two at the ends that have all
+ * columns whose windows are not within x?  Takes it where it has fewest blocks. */
+static bool split_line(conv_channels *c, int64_t columns, int64_t max) {
+    known_line *line = &c->line;
+    int64_t stride = stride_at(c, c->last - 2);
+    int64_t reach = (c->taps - 1) * dilation_at(c, c->last - 2);
+    int64_t room = line->extent + line->before - reach;
+    int64_t first = (line->before + stride - 1) / stride;
+    int64_t inside = room > 0 ? (room + stride - 1) / stride : 0;
+    int64_t last = line->width > inside ? line->width - inside : 0;
+    int64_t blocks = (line->width - 2 * max + columns - 1) / columns;
+    int64_t ends = line->width - (blocks > 0 ? blocks : 0) * columns, left = ends / 2;
+    left = left > ends - last ? ends - last : left;
+    left = left < first ? first : left;
+    if (left < 1 || left > max || ends - left < last || ends - left > max) {
+        return false;
+    }
+    line->left = (uint32_t)left;
+    line->right = (uint32_t)(ends - left);
+    c->columns = (uint32_t)columns;
+    return true;
+}
+
+/* Splits a known line into the fewest blocks; all of it is one where that has room. */
+static bool choose_line(conv_channels *c) {
+    known_line *line = &c->line;
+    int64_t max = c->columns < LINE_BLOCK ? c->columns : LINE_BLOCK;
+    if (read_line(c) && line->width <= max) {
+        line->left = (uint32_t)line->width;
+        return true;
+    }
+    bool is_split = false;
+    for (int64_t columns = max; line->width > max && columns > max / 2; columns--) {
+        is_split = is_split || split_line(c, columns, max);
+    }
+    return is_split;
+}
+
 /* A block fills lines of the cache; of the widths that registers allow the one that
  * leaves fewest columns alone. */
 static void choose_block(conv_channels *c) {
@@ -362,7 +487,7 @@ static void choose_block(conv_channels *c) {
     c->taps = knows && taps <= UNROLLED ? taps : 0;
     c->vectors = c->lower->target->vector_bytes >= 64 ? 1 : 2;
     c->columns = BLOCK / c->vectors;
-    if (!ig_dim_constant(module, c->out->dims[c->last - 1], &width)) {
+    if (choose_line(c) || !ig_dim_constant(module, c->out->dims[c->last - 1], &width)) {
         return;
     }
     uint32_t max = c->columns;
@@ -374,6 +499,22 @@ static void choose_block(conv_channels *c) {
             c->columns = columns;
         }
     }
+}
+
+/* Weights of a part stay in L1 for all columns of a line: they take three eighths. */
+static void choose_part(conv_channels *c) {
+    const ig_module *module = c->lower->module;
+    ig_dim all = ig_dim_product(c->lower->module, c->w->type->dims, c->last - 1);
+    int64_t taps = 0, channels = 0, step = (int64_t)c->vectors * c->lanes;
+    if (!ig_dim_constant(module, all, &taps) || taps < 1 ||
+        !ig_dim_constant(module, c->x->type->dims[c->last], &channels)) {
+        return;
+    }
+    int64_t limit = c->lower->target->l1_bytes / 8 * 3 / (taps * 4) / step;
+    int64_t steps = (channels + step - 1) / step;
+    limit = limit > 0 ? limit : 1;
+    int64_t parts = (steps + limit - 1) / limit;
+    c->part = parts > 1 ? (steps + parts - 1) / parts * step : 0;
 }
 
 static bool has_vectors(ig_lower *lower, const conv_channels *c) {
@@ -400,6 +541,7 @@ ig_status ig_lower_cpu_conv_channels(ig_lower *lower) {
     }
     c.lanes = has_vectors(lower, &c) ? ig_lower_lanes(lower, IG_DT_f32) : 1;
     choose_block(&c);
+    choose_part(&c);
     if (c.is_heavy) {
         c.stage = k_local(lower->kernel, IG_DT_f32, (int64_t)BLOCK * c.lanes);
     }

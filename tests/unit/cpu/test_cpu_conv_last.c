@@ -470,6 +470,57 @@ TEST(single_channels) {
     }
 }
 
+/* x, taps, attributes, the result: [channels, lines, columns]. */
+typedef struct line_case {
+    const char *x, *taps, *attrs, *out;
+    int64_t channels, taps_count;
+} line_case;
+
+/* Lines of known extents: one block, two, and blocks between them; ends as wide as a
+ * block and wider; windows that see zeros at both ends; channels in parts. */
+TEST(lines_of_single_channels) {
+    static const line_case lines[] = {
+        { "3, 1", "3, 3", "before = [1, 1], after = [1, 1]", "3, 1", 20, 9 },
+        { "7, 7", "5, 5", "before = [2, 2], after = [2, 2]", "7, 7", 200, 25 },
+        { "4, 8", "1, 7", "before = [0, 3], after = [0, 3]", "4, 8", 33, 7 },
+        { "2, 17", "1, 8", "before = [0, 7], after = [0, 0]", "2, 17", 17, 8 },
+        { "2, 17", "1, 8", "before = [0, 0], after = [0, 7]", "2, 17", 17, 8 },
+        { "2, 20", "1, 3", "before = [0, 8], after = [0, 9], dilations = [1, 8]",
+          "2, 21", 17, 3 },
+        { "5, 31", "3, 5", "before = [1, 2], after = [1, 2], strides = [2, 2]", "3, 16",
+          40, 15 },
+        { "2, 3", "1, 7", "before = [0, 6], after = [0, 6]", "2, 9", 16, 7 },
+        { "9, 40", "7, 7", "before = [3, 3], after = [3, 3]", "9, 40", 150, 49 },
+        { "3, 9", "9, 9", "before = [4, 4], after = [4, 4]", "3, 9", 130, 81 },
+        { "3, 33", "3, 3", "strides = [1, 3]", "1, 11", 19, 9 },
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(lines); i++) {
+        const line_case *l = &lines[i];
+        char args[64], weight[64], body[256], out[64];
+        long long n = l->channels;
+        snprintf(args, sizeof args, "%%x: f32[B, %lld, %s]", n, l->x);
+        snprintf(weight, sizeof weight, "f32[%lld, 1, %s]", n, l->taps);
+        snprintf(out, sizeof out, "f32[B, %lld, %s]", n, l->out);
+        snprintf(body, sizeof body,
+                 "%%0 = conv %%x, @w {group = %lld, %s} : %s\nret %%0", n, l->attrs,
+                 out);
+        conv_case c = { args, weight, l->taps_count * n, body, out, 0 };
+        check(&c, EXTENTS(2));
+        check(&c, EXTENTS(0));
+        check_values(&c, EXTENTS(1), LOWER_SPECIAL);
+    }
+    conv_case open = {
+        "%x: f32[B, 150, 8, W]",
+        "f32[150, 1, 7, 7]",
+        150 * 49,
+        "%0 = conv %x, @w {group = 150, before = [3, 3], after = [3, 3]} : f32[B, 150, 8, W]\nret %0",
+        "f32[B, 150, 8, W]",
+        0
+    };
+    check(&open, EXTENTS(1, 1));
+    check(&open, EXTENTS(1, 21));
+}
+
 TEST(single_channels_of_all_kinds) {
     conv_case apart = {
         "%x: f32[B, 9, 11, 14]",
@@ -600,5 +651,5 @@ TEST(transposed) {
 UNIT_SUITE(cpu_conv_last, points, windows, tiles, zeros_that_are_not_in_memory,
            zeros_of_small_pads, padded_panels, groups,
            computed_weights_sum_in_the_same_order, what_follows, residuals,
-           pads_that_follow, single_channels, single_channels_of_all_kinds, transposed,
-           special_values)
+           pads_that_follow, single_channels, lines_of_single_channels,
+           single_channels_of_all_kinds, transposed, special_values)
