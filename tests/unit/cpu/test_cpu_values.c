@@ -144,6 +144,69 @@ static void fill_one_special(lower_case *c) {
     }
 }
 
+/* Lines across, one special value somewhere in each. */
+static void fill_one_across(lower_case *c) {
+    ig_tensor *x = &c->inputs[0];
+    int64_t length = x->dims[1], inner = x->dims[2];
+    for (int64_t i = 0; i < x->count; i++) {
+        int64_t line = i / inner / length * inner + i % inner;
+        int64_t kind = line % (int64_t)IG_COUNT_OF(lower_specials);
+        bool is_odd = i / inner % length == line * 29 % length;
+        ig_tensor_set_f64(x, i, is_odd ? lower_specials[kind] : (double)(i % 7) - 5);
+    }
+}
+
+/* Blocks of lines beside one another: in registers (length known) and in memory (open,
+ * or long), of one phase to sixteen, shorter and longer than a vector. */
+TEST(softmax_of_lines_beside_one_another) {
+    static const int64_t inners[] = { 2, 3, 5, 7, 12, 15, 17, 20 };
+    static const int64_t lengths[] = { 10, 131 };
+    for (size_t i = 0; i < IG_COUNT_OF(inners); i++) {
+        char signature[160], body[240];
+        for (size_t k = 0; k <= IG_COUNT_OF(lengths); k++) {
+            char type[32];
+            bool is_open = k == IG_COUNT_OF(lengths);
+            snprintf(
+                type, sizeof type, is_open ? "f32[B, C, %lld]" : "f32[B, %lld, %lld]",
+                (long long)(is_open ? inners[i] : lengths[k]), (long long)inners[i]);
+            snprintf(signature, sizeof signature, "%%x: %s) -> (%s \"o\", %s \"p\")",
+                     type, type, type);
+            snprintf(body, sizeof body,
+                     "%%0 = softmax %%x {axis = 1} : %s\n"
+                     "%%1 = softmax %%x {axis = 1, log, empty_zero} : %s\nret %%0, %%1",
+                     type, type);
+            check_with(signature, body, EXTENTS(7, 23), 1e-4, fill_one_across);
+        }
+        check_with(signature, body, EXTENTS(2, 0), 1e-5, NULL);
+    }
+    check_with("%x: f16[B, 11, 5]) -> (f16[B, 11, 5] \"o\")",
+               "%0 = softmax %x {axis = 1} : f16[B, 11, 5]\nret %0", EXTENTS(9), 1e-2,
+               fill_one_across);
+    check_with("%x: f64[B, 11, 5]) -> (f64[B, 11, 5] \"o\")",
+               "%0 = softmax %x {axis = 1} : f64[B, 11, 5]\nret %0", EXTENTS(9), 1e-9,
+               fill_one_across);
+}
+
+/* Of extents that the compiler knows: lines of less than a vector to more than
+ * eight. */
+TEST(softmax_of_lines_in_registers) {
+    static const int64_t widths[] = { 1, 2, 3, 5, 8, 13, 16, 27, 64, 100, 128, 150 };
+    for (size_t i = 0; i < IG_COUNT_OF(widths); i++) {
+        char signature[120], body[200];
+        long long width = (long long)widths[i];
+        snprintf(signature, sizeof signature,
+                 "%%x: f32[B, %lld]) -> (f32[B, %lld] \"o\", f32[B, %lld] \"p\")",
+                 width, width, width);
+        snprintf(body, sizeof body,
+                 "%%0 = softmax %%x {axis = 1} : f32[B, %lld]\n"
+                 "%%1 = softmax %%x {axis = 1, log, empty_zero} : f32[B, %lld]\n"
+                 "ret %%0, %%1",
+                 width, width);
+        check_with(signature, body, EXTENTS(ROWS), 1e-4, fill_rows);
+        check_with(signature, body, EXTENTS(ROWS), 1e-4, fill_one_special);
+    }
+}
+
 /* Of lines of whole groups of vectors, and of what is left of them. */
 TEST(one_special_value_in_a_long_row) {
     static const int64_t widths[] = { 16, 64, 150, 259 };
@@ -358,9 +421,11 @@ TEST(halves_are_compared_as_vectors) {
 }
 
 UNIT_SUITE(cpu_values, integer_powers, floats_by_pairs, floats_one_by_one,
-           integers_by_pairs, softmax_of_special_rows, one_special_value_in_a_long_row,
-           reductions_that_share_reads, reductions_that_share_reads_lie_apart,
-           reductions_of_special_rows, extremes_of_integers, layer_norm_of_special_rows,
+           integers_by_pairs, softmax_of_special_rows,
+           softmax_of_lines_beside_one_another, softmax_of_lines_in_registers,
+           one_special_value_in_a_long_row, reductions_that_share_reads,
+           reductions_that_share_reads_lie_apart, reductions_of_special_rows,
+           extremes_of_integers, layer_norm_of_special_rows,
            running_sums_of_special_values, pools_of_special_rows,
            positions_of_special_extremes, products_with_few_special_values,
            gathers_by_ids_of_both_signs, zero_points_of_columns_and_rows,
