@@ -125,7 +125,38 @@ class QuantisedWithBias(torch.nn.Module):
         return y.dequantize(), z.dequantize()
 
 
+class QuantisedWithNumbers(torch.nn.Module):
+    """As torch.ao.quantization's FX mode writes x + 0.5 and its kin; a quantised weight."""
+
+    def forward(self, x: T):
+        q = torch.quantize_per_tensor(x, 0.25, 16, torch.quint8)
+        w = torch.quantize_per_tensor(torch.tensor([0.5, -2.0]), 0.5, 8, torch.quint8)
+        results = [torch.ops.quantized.add(q, 0.5), torch.ops.quantized.add(-1000, q),
+                   torch.ops.quantized.add_relu(q, 0.5), torch.ops.quantized.add_relu(1, q),
+                   torch.ops.quantized.mul(q, -0.5), torch.ops.quantized.mul(3, q),
+                   torch.ops.quantized.mul_relu(q, -2), torch.ops.quantized.mul_relu(0.5, q),
+                   torch.ops.quantized.prelu(q, w, 0.25, 16)]
+        return torch.stack([r.dequantize() for r in results])
+
+
+class QuantisedMeans(torch.nn.Module):
+    """Means of four that lie between two steps: these go to the even step, by no scale."""
+
+    def forward(self, x: T):
+        q = torch.quantize_per_tensor(x, 0.037, 0, torch.qint8)
+        y = torch.nn.functional.avg_pool2d(q, 2)
+        z = torch.nn.functional.adaptive_avg_pool2d(q, 2)
+        u = torch.nn.functional.interpolate(q, scale_factor=2.0, mode="bilinear")
+        return y.int_repr(), z.int_repr(), u.int_repr()
+
+
+STEPS = (torch.arange(64) * 29 % 61 - 30) * torch.tensor(0.037)
+
 CASES = {
+    "quantised_with_numbers": (QuantisedWithNumbers(), [
+        (torch.tensor([[1.0, 0.0], [-2.0, -3.75], [9.5, 100.0]]),),
+    ]),
+    "quantised_means": (QuantisedMeans(), [(STEPS.reshape(1, 4, 4, 4),)]),
     "quantised_with_bias": (QuantisedWithBias(), [
         (torch.tensor([[1.0, 0.0], [2.0, -2.0]]), torch.tensor([[1.0, 0.0], [-1.0, 1.0]]),
          torch.tensor([0.4, -0.4])),

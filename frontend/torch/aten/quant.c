@@ -79,17 +79,33 @@ ig_status ig_aten_give_unit(ig_ts_call *call, ig_value *x,
                                         ig_aten_quant_of(call, 1.0 / 256, zero));
 }
 
+/* The function's result, of numbers by `quant`, gets the argument's parameters. */
+static ig_status run_through(ig_ts_call *call, ig_ts_op_hook hook,
+                             const ig_aten_quantised *q, const ig_ts_quant *quant) {
+    ig_aten_quantised numbers = { q->raw, q->dtype, quant };
+    ig_value *x = ig_aten_dequantise(call, &numbers);
+    IG_TRY(call->e->status);
+    call->args[0] = ig_ts_tensor_value(call, x);
+    IG_TRY(hook(call));
+    x = ig_aten_quantise(call, ig_ts_read(call, &call->results[0]), q->dtype, quant);
+    IG_TRY(call->e->status);
+    return ig_ts_give_quantised(call, 0, x, q->dtype, q->quant);
+}
+
 ig_status ig_aten_through_float(ig_ts_call *call, ig_ts_op_hook hook) {
+    ig_aten_quantised q;
+    return ig_aten_quantised_arg(call, 0, &q) ? run_through(call, hook, &q, q.quant)
+                                              : call->e->status;
+}
+
+ig_status ig_aten_through_steps(ig_ts_call *call, ig_ts_op_hook hook) {
     ig_aten_quantised q;
     if (!ig_aten_quantised_arg(call, 0, &q)) {
         return call->e->status;
     }
-    ig_value *x = ig_aten_dequantise(call, &q);
-    IG_TRY(call->e->status);
-    call->args[0] = ig_ts_tensor_value(call, x);
-    IG_TRY(hook(call));
-    x = ig_ts_read(call, &call->results[0]);
-    return ig_aten_give_quantised(call, x, q.dtype, q.quant);
+    ig_ts_quant steps = *q.quant;
+    steps.scale = ig_expr_number(call->e, IG_DT_f64, 1);
+    return run_through(call, hook, &q, steps.axis < 0 ? &steps : q.quant);
 }
 
 const ig_ts_quant *ig_aten_choose_quant(ig_ts_call *call, ig_value *x, double steps) {

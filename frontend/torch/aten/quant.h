@@ -22,6 +22,10 @@ bool ig_aten_is_quantised(const ig_ts_call *call, uint32_t index);
  * argument was. */
 ig_status ig_aten_through_float(ig_ts_call *call, ig_ts_op_hook hook);
 
+/* The same in steps of the scale, for means and weighted sums: these are rounded at
+ * ties as torch rounds sums of integers. */
+ig_status ig_aten_through_steps(ig_ts_call *call, ig_ts_op_hook hook);
+
 /* (element - zero point) * scale, f32. */
 ig_value *ig_aten_dequantise(ig_ts_call *call, const ig_aten_quantised *q);
 /* Scale (f32) and zero point (of the elements' type, or f32) as compose/ takes them. */

@@ -259,7 +259,7 @@ ig_status ig_ts_op_max_pool(ig_ts_call *call) {
  * divisor_override); variant: N.  avg_pool1d has no divisor. */
 ig_status ig_ts_op_avg_pool(ig_ts_call *call) {
     if (ig_aten_is_quantised(call, 0)) {
-        return ig_aten_through_float(call, ig_ts_op_avg_pool);
+        return ig_aten_through_steps(call, ig_ts_op_avg_pool);
     }
     window w = { .space = (uint32_t)call->row->variant };
     bool had_batch = true;
@@ -281,7 +281,7 @@ ig_status ig_ts_op_avg_pool(ig_ts_call *call) {
  * gives indices too */
 ig_status ig_ts_op_adaptive_pool(ig_ts_call *call) {
     if (ig_aten_is_quantised(call, 0)) {
-        return ig_aten_through_float(call, ig_ts_op_adaptive_pool);
+        return ig_aten_through_steps(call, ig_ts_op_adaptive_pool);
     }
     uint32_t space = (uint32_t)call->row->variant % 10, count;
     bool had_batch = true, is_max = call->row->variant >= 10;

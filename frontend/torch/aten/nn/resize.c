@@ -113,7 +113,7 @@ static bool read_sizes(ig_ts_call *call, resizing *r, uint32_t scales_arg) {
 
 ig_status ig_ts_op_upsample(ig_ts_call *call) {
     if (ig_aten_is_quantised(call, 0)) {
-        return ig_aten_through_float(call, ig_ts_op_upsample);
+        return ig_aten_through_steps(call, ig_ts_op_upsample);
     }
     int variant = call->row->variant;
     bool aligns = (variant & ALIGNS) != 0;

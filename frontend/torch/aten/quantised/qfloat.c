@@ -42,7 +42,17 @@ static const through ways[] = {
     { "aten::prelu", 2, { 0, 1, END }, false },
 };
 
-static ig_ts_value argument_of(const ig_ts_call *call, int from) {
+/* An argument that is quantised, prelu's weight, as real numbers. */
+static ig_ts_value real_argument(ig_ts_call *call, uint32_t index) {
+    ig_aten_quantised q;
+    if (!ig_aten_is_quantised(call, index) || !ig_aten_quantised_arg(call, index, &q)) {
+        return call->args[index];
+    }
+    ig_value *x = ig_aten_dequantise(call, &q);
+    return x ? ig_ts_tensor_value(call, x) : ig_ts_none();
+}
+
+static ig_ts_value argument_of(ig_ts_call *call, int from) {
     switch (from) {
     case NONE_ARG:
         return ig_ts_none();
@@ -52,7 +62,7 @@ static ig_ts_value argument_of(const ig_ts_call *call, int from) {
     case ZERO_ARG:
         return ig_ts_of_float(0);
     default:
-        return call->args[from];
+        return real_argument(call, (uint32_t)from);
     }
 }
 
@@ -64,18 +74,15 @@ ig_status ig_ts_op_q_through(ig_ts_call *call) {
     if (!ig_aten_quantised_arg(call, 0, &q)) {
         return call->e->status;
     }
-    ig_value *x = ig_aten_dequantise(call, &q);
-    IG_TRY(call->e->status);
     while (count < IG_COUNT_OF(args) && way->args[count] != END) {
         args[count] = argument_of(call, way->args[count]);
         count++;
     }
-    args[0] = ig_ts_tensor_value(call, x);
     double scale = ig_aten_float(call, (uint32_t)way->scale);
     int64_t zero = ig_aten_int(call, (uint32_t)way->scale + 1);
     IG_TRY(call->e->status);
     IG_TRY(ig_ts_invoke(call, way->name, args, count, &result, 1));
-    x = ig_ts_read(call, &result);
+    ig_value *x = ig_ts_read(call, &result);
     x = way->has_relu ? ig_build_relu(call->e, x) : x;
     return ig_aten_give_quantised(call, x, q.dtype,
                                   ig_aten_quant_of(call, scale, zero));
@@ -123,7 +130,7 @@ static bool read_params(ig_ts_call *call, const ig_aten_quantised *q, params *ou
 
 static ig_status give_raw(ig_ts_call *call, ig_value *raw, const ig_aten_quantised *q,
                           double scale, int64_t zero) {
-    if (call->row->variant) { /* relu: nothing below the zero point */
+    if (call->row->variant & 1) { /* relu: nothing below the zero point */
         raw = ig_build_max(call->e, raw, ig_expr_integer(call->e, q->dtype->ir, zero));
     }
     const ig_ts_quant *quant = ig_aten_quant_of(call, scale, zero);
@@ -139,11 +146,21 @@ static ig_status give_requantised(ig_ts_call *call, const ig_aten_quantised *q,
                     zero);
 }
 
+/* Argument 0 becomes the tensor, of rows that have the number first (variant 2). */
+static void put_tensor_first(ig_ts_call *call) {
+    if (call->row->variant & 2) {
+        ig_ts_value number = call->args[0];
+        call->args[0] = call->args[1];
+        call->args[1] = number;
+    }
+}
+
 /* add_scalar(qa, b): the zero point moves by b in steps of the scale; where it would
  * leave the range, it stays at the end and the scale grows.  Variant 1: relu */
 ig_status ig_ts_op_q_add_number(ig_ts_call *call) {
     ig_aten_quantised q;
     params p;
+    put_tensor_first(call);
     double number = ig_aten_float(call, 1);
     if (!ig_aten_quantised_arg(call, 0, &q) || !read_params(call, &q, &p)) {
         return call->e->status;
@@ -164,6 +181,7 @@ ig_status ig_ts_op_q_add_number(ig_ts_call *call) {
 ig_status ig_ts_op_q_mul_number(ig_ts_call *call) {
     ig_aten_quantised q;
     params p;
+    put_tensor_first(call);
     double number = ig_aten_float(call, 1);
     if (!ig_aten_quantised_arg(call, 0, &q) || !read_params(call, &q, &p)) {
         return call->e->status;
