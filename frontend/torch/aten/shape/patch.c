@@ -185,26 +185,40 @@ ig_status ig_ts_op_sum_to_size(ig_ts_call *call) {
 }
 
 /* A pair of numbers of windows: `min` or more, and such that products are exact. */
-static const int64_t *read_pair(ig_ts_call *call, uint32_t index, int64_t min) {
+static const ig_dim *read_pair(ig_ts_call *call, uint32_t index, int64_t min) {
     enum { MAX_BITS = 30 };
     uint32_t count;
-    const int64_t *pair = ig_aten_ints(call, index, 2, &count);
+    int64_t value = min;
+    const ig_dim *pair = ig_aten_dims(call, index, 2, &count);
     for (uint32_t i = 0; call->e->status == IG_OK && i < 2; i++) {
-        if (pair[i] < min || pair[i] > (int64_t)1 << MAX_BITS) {
+        bool is_known = ig_dim_constant(call->module, pair[i], &value);
+        if (is_known && (value < min || value > (int64_t)1 << MAX_BITS)) {
             ig_expr_fail(call->e, IG_INVALID,
                          "argument %u holds %lld, expected %lld to 2^%d", index,
-                         (long long)pair[i], (long long)min, MAX_BITS);
+                         (long long)value, (long long)min, MAX_BITS);
         }
+        ig_expr_guard_less_equal(call->e, ig_dim_const(call->module, min), pair[i],
+                                 "a window, its steps or its padding are too small");
     }
     return pair;
+}
+
+/* How many windows an axis of `extent` elements has, which `pads` more surround. */
+static ig_dim count_windows(ig_module *m, ig_dim extent, ig_dim kernel, ig_dim dilation,
+                           ig_dim pads, ig_dim stride) {
+    ig_dim one = ig_dim_of(1),
+           reach = ig_dim_mul(m, dilation, ig_dim_sub(m, kernel, one));
+    ig_dim padded = ig_dim_add(m, extent, pads);
+    ig_dim room = ig_dim_sub(m, padded, ig_dim_add(m, reach, one));
+    return ig_dim_add(m, ig_dim_floor_div(m, room, stride), one);
 }
 
 /* im2col(self [N, C, H, W], kernel_size, dilation, padding, stride)
  * -> [N, C kh kw, windows] */
 ig_status ig_ts_op_im2col(ig_ts_call *call) {
     ig_value *x = ig_aten_tensor(call, 0);
-    const int64_t *kernel = read_pair(call, 1, 1), *dilation = read_pair(call, 2, 1);
-    const int64_t *pad = read_pair(call, 3, 0), *stride = read_pair(call, 4, 1);
+    const ig_dim *kernel = read_pair(call, 1, 1), *dilation = read_pair(call, 2, 1);
+    const ig_dim *pad = read_pair(call, 3, 0), *stride = read_pair(call, 4, 1);
     IG_TRY(call->e->status);
     bool has_batch = x->type->rank == 4;
     if (!has_batch && x->type->rank != 3) {
@@ -214,70 +228,131 @@ ig_status ig_ts_op_im2col(ig_ts_call *call) {
     x = has_batch ? x : ig_expr_unsqueeze(call->e, x, 0);
     ig_module *m = call->module;
     ig_dim zero = ig_dim_of(0);
-    ig_dim pads[4] = { zero, zero, ig_dim_const(m, pad[0]), ig_dim_const(m, pad[1]) };
+    ig_dim pads[4] = { zero, zero, pad[0], pad[1] };
     x = ig_expr_pad(call->e, x, pads, pads, IG_PAD_constant, 0);
     for (uint32_t i = 0; x && i < 2; i++) { /* axis 2 + 2 i becomes [kernel, places] */
         uint32_t axis = 2 + 2 * i;
-        int64_t reach = dilation[i] * (kernel[i] - 1) + 1;
-        ig_dim room = ig_dim_sub(m, ig_expr_extent(call->e, x, axis),
-                                 ig_dim_const(m, reach));
-        ig_dim steps = ig_dim_floor_div(m, room, ig_dim_const(m, stride[i]));
-        ig_dim positions = ig_dim_add(m, steps, ig_dim_of(1));
-        ig_value *within = ig_expr_axis_iota(call->e, 2, 0, ig_dim_const(m, kernel[i]));
+        ig_dim positions = count_windows(m, ig_expr_extent(call->e, x, axis), kernel[i],
+                                        dilation[i], ig_dim_of(0), stride[i]);
+        ig_value *within = ig_expr_axis_iota(call->e, 2, 0, kernel[i]);
         ig_value *position = ig_expr_axis_iota(call->e, 2, 1, positions);
-        within = ig_expr_with(call->e, IG_OP_mul, within, (double)dilation[i]);
-        position = ig_expr_with(call->e, IG_OP_mul, position, (double)stride[i]);
+        within = ig_build_mul(call->e, within,
+                              ig_expr_dim(call->e, dilation[i], IG_DT_i64));
+        position = ig_build_mul(call->e, position,
+                                ig_expr_dim(call->e, stride[i], IG_DT_i64));
         x = ig_expr_gather(call->e, x, ig_build_add(call->e, within, position), axis,
                            IG_NEGATIVE_wrap);
     }
     IG_TRY(call->e->status);
     const ig_dim *d = x->type->dims; /* N, C, kh, h, kw, w */
-    ig_dim all[] = { d[0], ig_dim_mul(m, d[1], ig_dim_const(m, kernel[0] * kernel[1])),
+    ig_dim all[] = { d[0], ig_dim_mul(m, d[1], ig_dim_mul(m, kernel[0], kernel[1])),
                      ig_dim_mul(m, d[3], d[5]) };
     x = ig_expr_transpose(call->e, x, (int64_t[]){ 0, 1, 2, 4, 3, 5 });
     x = ig_expr_reshape(call->e, x, 3, all);
     return ig_aten_give(call, has_batch ? x : ig_expr_squeeze(call->e, x, 0));
 }
 
+/* The sums along one axis of columns: x [.., kernel, positions, ..] from `axis` on
+ * gives [.., size, ..].  Element y has tap k of position (y + pad - k dilation) /
+ * stride. */
+static ig_value *fold_axis(ig_ts_call *call, ig_value *x, uint32_t axis, ig_dim size,
+                           const ig_dim *steps) {
+    ig_expr *e = call->e;
+    if (!x || e->status != IG_OK) {
+        return NULL;
+    }
+    ig_dim kernel = x->type->dims[axis], positions = x->type->dims[axis + 1];
+    ig_value *n = ig_expr_dim(e, positions, IG_DT_i64);
+    ig_value *stride = ig_expr_dim(e, steps[2], IG_DT_i64);
+    ig_value *y = ig_build_add(e, ig_expr_axis_iota(e, 2, 0, size),
+                               ig_expr_dim(e, steps[1], IG_DT_i64));
+    ig_value *tap = ig_expr_axis_iota(e, 2, 1, kernel);
+    ig_value *from =
+        ig_build_sub(e, y, ig_build_mul(e, tap, ig_expr_dim(e, steps[0], IG_DT_i64)));
+    ig_value *at = ig_build_div(e, from, stride);
+    ig_value *is_one = ig_build_eq(e, ig_build_mul(e, at, stride), from);
+    is_one = ig_build_and(e, is_one, ig_expr_with(e, IG_OP_ge, from, 0));
+    is_one = ig_build_and(e, is_one, ig_build_lt(e, at, n));
+    ig_value *id = ig_build_add(e, ig_build_mul(e, tap, n), at);
+    id = ig_build_where(e, is_one, id, ig_expr_integer(e, IG_DT_i64, 0));
+    x = ig_expr_gather(e, ig_expr_merge_axes(e, x, axis, axis + 1), id, axis,
+                       IG_NEGATIVE_wrap);
+    is_one = ig_expr_unsqueeze_to(e, is_one, x ? x->type->rank - axis : 0);
+    ig_value *none = x ? ig_expr_number(e, (ig_dtype)x->type->dtype, 0) : NULL;
+    x = ig_build_where(e, is_one, x, none);
+    return ig_expr_reduce_axis(e, IG_REDUCE_sum, x, axis + 1, false);
+}
+
 /* Filters that fold columns back: filter k of a kernel of `count` positions is 1 at
  * position k. */
-static ig_value *unit_filters(ig_ts_call *call, ig_dtype dtype, const int64_t *kernel) {
-    ig_module *m = call->module;
-    ig_dim count = ig_dim_const(m, kernel[0] * kernel[1]);
+static ig_value *unit_filters(ig_ts_call *call, ig_dtype dtype, const ig_dim *kernel) {
+    ig_dim count = ig_dim_mul(call->module, kernel[0], kernel[1]);
     ig_value *row = ig_expr_axis_iota(call->e, 2, 0, count);
     ig_value *column = ig_expr_axis_iota(call->e, 2, 1, count);
     ig_value *is_own = ig_build_eq(call->e, row, column);
-    ig_dim dims[] = { count, ig_dim_of(1), ig_dim_const(m, kernel[0]),
-                      ig_dim_const(m, kernel[1]) };
+    ig_dim dims[] = { count, ig_dim_of(1), kernel[0], kernel[1] };
     return ig_expr_reshape(call->e, ig_aten_cast(call, is_own, dtype), 4, dims);
 }
 
-/* Where columns come from along one axis: the number of places, and the elements that a
- * transposed convolution over them loses at both ends. */
-typedef struct fold_axis {
-    ig_dim positions, before, after;
-} fold_axis;
+typedef struct folding {
+    const ig_dim *size, *kernel, *dilation, *pad, *stride;
+    ig_dim positions[2];
+} folding;
 
-static fold_axis fold_axis_of(ig_module *m, ig_dim size, int64_t reach, int64_t pad,
-                              int64_t stride) {
-    assert(stride > 0 && "the caller has checked the strides");
-    ig_dim room = ig_dim_add(m, size, ig_dim_const(m, 2 * pad - reach));
-    ig_dim step = ig_dim_of(stride), before = ig_dim_const(m, pad);
-    ig_dim positions = ig_dim_add(m, ig_dim_floor_div(m, room, step), ig_dim_of(1));
-    ig_dim all = ig_dim_mul(m, ig_dim_sub(m, positions, ig_dim_of(1)), step);
-    all = ig_dim_sub(m, ig_dim_add(m, all, ig_dim_const(m, reach)), size);
-    return (fold_axis){ positions, before, ig_dim_sub(m, all, before) };
+static ig_value *fold_open(ig_ts_call *call, const folding *c, ig_value *x,
+                           ig_dim images) {
+    const ig_dim dims[] = { images, c->kernel[0], c->kernel[1], c->positions[0],
+                            c->positions[1] };
+    x = ig_expr_reshape(call->e, ig_expr_widen(call->e, x), 5, dims);
+    x = ig_expr_transpose(call->e, x, (int64_t[]){ 0, 1, 3, 2, 4 });
+    for (uint32_t i = 0; i < 2; i++) {
+        ig_dim steps[] = { c->dilation[i], c->pad[i], c->stride[i] };
+        x = fold_axis(call, x, 1 + i, c->size[i], steps);
+    }
+    return x;
+}
+
+/* Where strides are known a transposed convolution puts each column where it was taken
+ * from. */
+static ig_value *fold_columns(ig_ts_call *call, const folding *c, ig_value *x,
+                              ig_dim images) {
+    ig_module *m = call->module;
+    int64_t dilations[2], strides[2];
+    ig_dim after[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        if (!ig_dim_is_static(c->kernel[i]) ||
+            !ig_dim_constant(m, c->dilation[i], &dilations[i]) ||
+            !ig_dim_constant(m, c->stride[i], &strides[i])) {
+            return fold_open(call, c, x, images);
+        }
+        ig_dim one = ig_dim_of(1);
+        ig_dim all = ig_dim_mul(m, ig_dim_sub(m, c->positions[i], one), c->stride[i]);
+        ig_dim reach = ig_dim_mul(m, c->dilation[i], ig_dim_sub(m, c->kernel[i], one));
+        all = ig_dim_add(m, all, ig_dim_add(m, reach, one));
+        after[i] = ig_dim_sub(m, ig_dim_sub(m, all, c->size[i]), c->pad[i]);
+    }
+    ig_conv_attrs attrs = { .strides = { strides, 2 },
+                            .dilations = { dilations, 2 },
+                            .before = { c->pad, 2 },
+                            .after = { after, 2 },
+                            .transposed = true };
+    const ig_dim dims[] = { images, ig_dim_mul(m, c->kernel[0], c->kernel[1]),
+                            c->positions[0], c->positions[1] };
+    ig_value *filters = unit_filters(call, (ig_dtype)x->type->dtype, c->kernel);
+    return ig_build_conv(call->e, ig_expr_reshape(call->e, x, 4, dims), filters, NULL,
+                         attrs);
 }
 
 /* col2im(self [N, C kh kw, windows], output_size, kernel_size, dilation, padding,
- * stride) -> [N, C, H, W]: a transposed convolution that puts each column where it was
- * taken from */
+ * stride) -> [N, C, H, W] */
 ig_status ig_ts_op_col2im(ig_ts_call *call) {
     uint32_t count;
     ig_value *x = ig_aten_tensor(call, 0);
-    const ig_dim *size = ig_aten_dims(call, 1, 2, &count);
-    const int64_t *kernel = read_pair(call, 2, 1), *dilation = read_pair(call, 3, 1);
-    const int64_t *pad = read_pair(call, 4, 0), *stride = read_pair(call, 5, 1);
+    folding c = { .size = ig_aten_dims(call, 1, 2, &count) };
+    c.kernel = read_pair(call, 2, 1);
+    c.dilation = read_pair(call, 3, 1);
+    c.pad = read_pair(call, 4, 0);
+    c.stride = read_pair(call, 5, 1);
     IG_TRY(call->e->status);
     bool has_batch = x->type->rank == 3;
     ig_module *m = call->module;
@@ -287,28 +362,18 @@ ig_status ig_ts_op_col2im(ig_ts_call *call) {
                           x->type->rank);
     }
     x = has_batch ? x : ig_expr_unsqueeze(call->e, x, 0);
-    fold_axis axes[2];
+    IG_TRY(call->e->status);
     for (uint32_t i = 0; i < 2; i++) {
-        axes[i] = fold_axis_of(m, size[i], dilation[i] * (kernel[i] - 1) + 1, pad[i],
-                               stride[i]);
+        c.positions[i] = count_windows(m, c.size[i], c.kernel[i], c.dilation[i],
+                                      ig_dim_mul(m, c.pad[i], ig_dim_of(2)),
+                                      c.stride[i]);
     }
-    ig_dim each = ig_dim_const(m, kernel[0] * kernel[1]);
-    ig_dim channels = ig_dim_exact_div(m, ig_expr_extent(call->e, x, 1), each);
-    ig_dim images[] = { ig_dim_mul(m, ig_expr_extent(call->e, x, 0), channels), each,
-                        axes[0].positions, axes[1].positions };
-    ig_dim dims[] = { ig_expr_extent(call->e, x, 0), channels, size[0], size[1] };
-    ig_conv_attrs attrs = {
-        .strides = { stride, 2 },
-        .dilations = { dilation, 2 },
-        .before = { (ig_dim[]){ axes[0].before, axes[1].before }, 2 },
-        .after = { (ig_dim[]){ axes[0].after, axes[1].after }, 2 },
-        .transposed = true,
-    };
-    ig_value *filters = unit_filters(call, (ig_dtype)x->type->dtype, kernel);
-    x = ig_build_conv(call->e, ig_expr_reshape(call->e, x, 4, images), filters, NULL,
-                      attrs);
-    x = ig_expr_reshape(call->e, x, 4, dims);
-    return ig_aten_give(call, has_batch ? x : ig_expr_squeeze(call->e, x, 0));
+    ig_dim each = ig_dim_mul(m, c.kernel[0], c.kernel[1]);
+    ig_dim channels = ig_dim_exact_div(m, x->type->dims[1], each);
+    ig_dim dims[] = { x->type->dims[0], channels, c.size[0], c.size[1] };
+    ig_value *y = fold_columns(call, &c, x, ig_dim_mul(m, dims[0], channels));
+    y = ig_expr_like(call->e, ig_expr_reshape(call->e, y, 4, dims), x);
+    return ig_aten_give(call, has_batch ? y : ig_expr_squeeze(call->e, y, 0));
 }
 
 /* block_diag(tensors) */

@@ -121,15 +121,16 @@ ig_status ig_ts_op_interleave(ig_ts_call *call) {
 /* ---- rotation ---- */
 
 /* Element i comes from i - shift, cyclically. */
-static ig_value *roll_axis(ig_expr *e, ig_value *x, uint32_t axis, int64_t shift) {
+static ig_value *roll_axis(ig_expr *e, ig_value *x, uint32_t axis, ig_dim by) {
     assert((!x || axis < x->type->rank) && "the caller has checked the axis");
-    int64_t extent;
+    int64_t extent, shift;
     if (!x) {
         return NULL;
     }
-    if (!ig_dim_constant(e->module, ig_expr_extent(e, x, axis), &extent)) {
+    if (!ig_dim_constant(e->module, ig_expr_extent(e, x, axis), &extent) ||
+        !ig_dim_constant(e->module, by, &shift)) {
         ig_value *index = ig_expr_iota(e, IG_DT_i64, ig_expr_extent(e, x, axis));
-        index = ig_build_sub(e, index, ig_expr_integer(e, IG_DT_i64, shift));
+        index = ig_build_sub(e, index, ig_expr_dim(e, by, IG_DT_i64));
         index = ig_expr_map2(e, IG_OP_mod, index,
                              ig_expr_dim(e, ig_expr_extent(e, x, axis), IG_DT_i64));
         return ig_expr_gather(e, x, index, axis, IG_NEGATIVE_wrap);
@@ -149,7 +150,7 @@ static ig_value *roll_axis(ig_expr *e, ig_value *x, uint32_t axis, int64_t shift
 ig_status ig_ts_op_roll(ig_ts_call *call) {
     uint32_t count, axes, axis;
     ig_value *x = ig_aten_tensor(call, 0);
-    const int64_t *shifts = ig_aten_ints(call, 1, 0, &count);
+    const ig_dim *shifts = ig_aten_dims(call, 1, 0, &count);
     const int64_t *dims = ig_aten_ints(call, 2, 0, &axes);
     IG_TRY(call->e->status);
     if (axes == 0 && count == 1) {
