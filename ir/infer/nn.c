@@ -76,20 +76,26 @@ static ig_status join_leading(const ig_op *op, uint32_t operand, uint32_t rank,
     return IG_OK;
 }
 
+/* An extent of the mask is 1 or that of the scores; which one may be open. */
+static ig_status check_mask_extent(const ig_op *op, uint32_t axis, ig_dim scores) {
+    ig_module *module = ig_op_module(op);
+    ig_dim own = ig_operand_type(op, 3)->dims[axis];
+    if (ig_dim_is(own, 1) ||
+        (ig_dim_equal(module, own, ig_dim_of(1)) == IG_MAYBE &&
+         ig_claim_equal(module, ig_dim_bcast(module, own, scores), scores))) {
+        return IG_OK;
+    }
+    return ig_check_extent(op, 3, axis, scores, "that of the scores", NULL);
+}
+
 static ig_status check_mask(const ig_op *op, ig_dim rows, ig_dim columns) {
     const ig_type *mask = ig_operand_type(op, 3), *q = ig_operand_type(op, 0);
-    bool is_one[2];
     if (mask->dtype != IG_DT_bool && mask->dtype != q->dtype) {
         return INFER_ERROR(op, "operand 3 is %s, expected bool or the elements of %s",
                            ig_operand_text(op, 3), ig_operand_text(op, 0));
     }
     for (uint32_t i = 0; i < 2 && i < mask->rank; i++) {
-        uint32_t axis = mask->rank - 1 - i;
-        is_one[i] = ig_dim_is(mask->dims[axis], 1);
-        if (!is_one[i]) {
-            IG_TRY(ig_check_extent(op, 3, axis, i ? rows : columns,
-                                   "that of the scores", NULL));
-        }
+        IG_TRY(check_mask_extent(op, mask->rank - 1 - i, i ? rows : columns));
     }
     return IG_OK;
 }

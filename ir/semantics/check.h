@@ -57,7 +57,7 @@ bool ig_claim_equal(ig_module *module, ig_dim a, ig_dim b);
 bool ig_claim_less_equal(ig_module *module, ig_dim a, ig_dim b);
 
 /* Whoever makes a module without guards for such claims says so: pass add_guards adds
- * them, once.  Of text that somebody wrote, and of torch's models. */
+ * them, once. */
 void ig_module_want_guards(ig_module *module);
 bool ig_module_wants_guards(const ig_module *module);
 void ig_module_settle_guards(ig_module *module);

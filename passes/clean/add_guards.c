@@ -7,12 +7,11 @@
  *     %0 = add %x, %y : f32[bcast(B, C)]
  *
  * An infer hook takes extents for equal that are not provably different: whoever made
- * the op emitted a guard, or wants this pass to (ig_module_want_guards).  Text that
- * somebody wrote may lack it, and compiled code would read past the shorter operand;
- * the rows of torch's operators leave to this pass what their ops' hooks know.  Graphs
- * get theirs once, and others are left alone.  A guard is put before the
- * op that needs it, in its block, so a branch that is not taken is not judged; one
- * that was made before is not made again.
+ * the op emitted a guard, with words of its own, or left it to this pass.  Without one
+ * compiled code would read past the shorter operand.  Graphs of importers and of text
+ * get theirs once (ig_module_want_guards).  A guard is put before the op that needs it,
+ * in its block, so a branch that is not taken is not judged; one that was made before
+ * is not made again.
  *
  * Results that text gives extents of the inputs (an `if` that yields f32[B] for
  * f32[C]) are held to the yields of their bodies in the same way.

@@ -10,6 +10,7 @@
 
 #include "base/platform/context_map.h"
 #include "ir/parse/read.h"
+#include "ir/semantics/check.h"
 
 #include <string.h>
 
@@ -584,6 +585,7 @@ static ig_status import_model(ig_onnx_model *model, const ig_onnx_options *optio
 
 static ig_status finish_import(ig_onnx_model *model, const ig_onnx_options *options,
                                ig_module **out_module) {
+    ig_module_want_guards(model->module);
     ig_status status = import_model(model, options);
     if (status != IG_OK) {
         *out_module = NULL;
