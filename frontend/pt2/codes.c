@@ -93,6 +93,7 @@ static const ig_pt2_form forms[] = {
     { "torch.ops.aten._assert_tensor_metadata.default", NULL, 0, 0 },
     { "torch.ops.aten._functional_assert_tensor_metadata.default", NULL, 0, 0 },
     { "torch._check", NULL, 0, 0 },
+    { "torch._functorch.predispatch.lazy_load_decompositions", NULL, 0, 0 },
 };
 
 const ig_pt2_form *ig_pt2_form_of(const char *target) {

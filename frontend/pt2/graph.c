@@ -292,6 +292,10 @@ static ig_status run_node(const ig_pt2_scope *scope, const ig_json *node) {
     if (ig_str_starts(target, operators)) {
         return run_operator(scope, &call);
     }
+    ig_status status = IG_OK;
+    if (ig_pt2_vmap_node(scope, node, &status)) {
+        return status;
+    }
     return ig_pt2_error(scope, target.size ? IG_UNSUPPORTED : IG_INVALID,
                         target.size ? "function %.200s is not supported yet"
                                     : "a node has no target%.200s",
@@ -329,8 +333,47 @@ static void check_scope(const ig_pt2_scope *scope) {
     (void)size;
 }
 
-ig_status ig_pt2_nodes(ig_pt2_scope *scope) {
+static const char *target_of(const ig_json *node) {
+    return ig_json_text(ig_json_get(node, "target"));
+}
+
+/* The node that ends what the one before `first` begins, or `end`. */
+static size_t find_vmap_end(const ig_json *nodes, size_t first, size_t end) {
+    size_t at = first;
+    for (int depth = 1; at < end; at++) {
+        depth += ig_pt2_vmap_nesting(target_of(ig_json_at(nodes, at)));
+        if (depth == 0) {
+            break;
+        }
+    }
+    return at;
+}
+
+ig_status ig_pt2_nodes_between(ig_pt2_scope *scope, size_t first, size_t end) {
     const ig_json *nodes = ig_json_get(scope->graph, "nodes");
+    ig_ts_eval *eval = scope->eval;
+    ig_ts_frame *frame = eval->frame;
+    for (size_t i = first; i < end; i++) {
+        const ig_json *node = ig_json_at(nodes, i);
+        frame->node = node_name(eval->arena, node, i);
+        frame->module = module_of(eval->arena, node);
+        scope->target = target_of(node);
+        IG_TRY(ig_ts_step(eval));
+        if (ig_pt2_vmap_nesting(scope->target) > 0) {
+            size_t past = find_vmap_end(nodes, i + 1, end);
+            if (past == end) {
+                return ig_pt2_error(scope, IG_INVALID, "torch.vmap has no end");
+            }
+            IG_TRY(ig_pt2_vmap_region(scope, i + 1, past));
+            i = past;
+        } else {
+            IG_TRY(run_node(scope, node));
+        }
+    }
+    return IG_OK;
+}
+
+ig_status ig_pt2_nodes(ig_pt2_scope *scope) {
     ig_ts_eval *eval = scope->eval;
     ig_ts_frame *frame = eval->frame;
     const char *node_before = frame->node, *module_before = frame->module;
@@ -338,14 +381,8 @@ ig_status ig_pt2_nodes(ig_pt2_scope *scope) {
     if (scope->depth > (uint64_t)eval->context->limits.graph_depth) {
         return ig_ts_error_limit(eval, IG_LIMIT_graph_depth, "graphs in graphs");
     }
-    for (size_t i = 0; i < ig_json_count(nodes); i++) {
-        const ig_json *node = ig_json_at(nodes, i);
-        frame->node = node_name(eval->arena, node, i);
-        frame->module = module_of(eval->arena, node);
-        scope->target = ig_json_text(ig_json_get(node, "target"));
-        IG_TRY(ig_ts_step(eval));
-        IG_TRY(run_node(scope, node));
-    }
+    size_t count = ig_json_count(ig_json_get(scope->graph, "nodes"));
+    IG_TRY(ig_pt2_nodes_between(scope, 0, count));
     frame->node = node_before;
     frame->module = module_before;
     return IG_OK;

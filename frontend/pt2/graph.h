@@ -20,6 +20,7 @@ typedef struct ig_pt2_scope {
     const char *prefix; /* of its names in the frame: "", "cond.1/" */
     const char *target; /* of the node at hand, for messages; NULL: none is */
     uint32_t depth;     /* of graphs in graphs */
+    const struct ig_pt2_vmap *vmap; /* the innermost one around the node, or NULL */
 } ig_pt2_scope;
 
 typedef struct ig_pt2_values {
@@ -69,6 +70,8 @@ const char **ig_pt2_result_names(ig_arena *arena, const ig_json *node,
                                  size_t *out_count);
 /* All nodes of the scope's graph, whose inputs are set. */
 ig_status ig_pt2_nodes(ig_pt2_scope *scope);
+/* The nodes first … end - 1 of it. */
+ig_status ig_pt2_nodes_between(ig_pt2_scope *scope, size_t first, size_t end);
 /* Tells what operators a graph calls, and those in it; `look` NULL: notes their
  * positions in the module. */
 void ig_pt2_survey(ig_ts_eval *eval, const ig_json *graph, ig_python_look *look);
@@ -76,6 +79,14 @@ void ig_pt2_survey(ig_ts_eval *eval, const ig_json *graph, ig_python_look *look)
 /* A node whose target is a higher-order operator (higher_order.c). */
 ig_status ig_pt2_higher_order(const ig_pt2_scope *scope, const char *name,
                               const ig_json *node);
+/* Does torch.vmap begin (+ 1) or end (- 1) with a node of that target? */
+int ig_pt2_vmap_nesting(const char *target);
+/* The nodes first … end - 1 of the scope's graph, which torch.vmap runs for each index
+ * of an axis; node first - 1 begins them (vmap.c). */
+ig_status ig_pt2_vmap_region(ig_pt2_scope *scope, size_t first, size_t end);
+/* A node in them that takes such an item, or gives one; false: it is none. */
+bool ig_pt2_vmap_node(const ig_pt2_scope *scope, const ig_json *node,
+                      ig_status *out_status);
 /* A node that calls an operator which writes to its arguments (functionalized.c). */
 ig_status ig_pt2_functionalized(const ig_pt2_scope *scope, const char *name,
                                 const ig_json *node);

@@ -178,6 +178,7 @@ typedef struct looping {
     ig_pt2_values scanned, others;
     ig_ts_list **lists; /* of what trips give, to be stacked */
     const char *trip;
+    bool gives_carried; /* the gathered values are the carried ones */
 } looping;
 
 static void set_carried(const looping *l, const ig_pt2_values *values) {
@@ -297,14 +298,14 @@ static ig_status run_scan_trip(ig_ts_eval *eval, void *user, ig_ts_value *out_te
     IG_TRY(add_slices(l, &given));
     append_values(&given, &l->others);
     IG_TRY(run_graph(l->h, l->graph, "body", &given, &values));
-    if (values.count < l->carried + l->gathered) {
+    size_t first = l->gives_carried ? 0 : l->carried;
+    if (values.count < l->carried || values.count < first + l->gathered) {
         return ig_pt2_error(l->h->scope, IG_INVALID,
                             "%s has %zu results, its graph %zu", l->h->name,
-                            l->carried + l->gathered, values.count);
+                            first + l->gathered, values.count);
     }
     for (size_t i = 0; i < l->gathered; i++) {
-        ig_ts_value args[] = { ig_ts_of_list(l->lists[i]),
-                               values.items[l->carried + i] };
+        ig_ts_value args[] = { ig_ts_of_list(l->lists[i]), values.items[first + i] };
         ig_ts_value list;
         IG_TRY(ig_pt2_call(l->h->scope, "aten::append", args, 2, &list));
     }
@@ -312,22 +313,42 @@ static ig_status run_scan_trip(ig_ts_eval *eval, void *user, ig_ts_value *out_te
     return IG_OK;
 }
 
-static ig_status run_scanning(const hop *h, looping *l) {
+static ig_status run_trips(const hop *h, looping *l) {
     ig_ts_value trips, args[] = { l->scanned.items[0], ig_ts_of_int(0) };
-    ig_pt2_values results;
     l->trip = slot_of(h, "trip", 0);
     ig_ast target = { .kind = IG_AST_NAME, .as.name = l->trip };
     ig_ts_loop loop = { .target = &target, .run = run_scan_trip, .user = l };
     IG_TRY(graph_at(h, 0, &l->graph));
     IG_TRY(ig_pt2_call(h->scope, "aten::size", args, 2, &trips));
-    IG_TRY(ig_ts_run_trips(h->eval, trips, &loop));
-    results = get_carried(l, l->gathered);
+    return ig_ts_run_trips(h->eval, trips, &loop);
+}
+
+static ig_status run_scanning(const hop *h, looping *l) {
+    IG_TRY(run_trips(h, l));
+    ig_pt2_values results = get_carried(l, l->gathered);
     for (size_t i = 0; i < l->gathered; i++) {
         ig_ts_value list[] = { ig_ts_of_list(l->lists[i]), ig_ts_of_int(0) };
         IG_TRY(ig_pt2_call(h->scope, "aten::stack", list, 2,
                            &results.items[results.count++]));
     }
     return set_results(h, &results);
+}
+
+/* `first` in front of the items of a list, stacked. */
+static ig_status join_first(const hop *h, ig_ts_list *list, const ig_ts_value *first,
+                            ig_ts_value *out) {
+    ig_ts_value row[] = { *first, ig_ts_of_int(0) };
+    ig_ts_value rest[] = { ig_ts_of_list(list), ig_ts_of_int(0) };
+    ig_ts_list *parts = ig_pt2_tensor_list(h->eval, 2);
+    bool is_alone = !list->poison && list->count == 0;
+    IG_TRY(ig_pt2_call(h->scope, "aten::unsqueeze", row, 2, &row[0]));
+    ig_ts_list_add(h->eval, parts, row[0]);
+    if (!is_alone) {
+        IG_TRY(ig_pt2_call(h->scope, "aten::stack", rest, 2, &rest[0]));
+        ig_ts_list_add(h->eval, parts, rest[0]);
+    }
+    ig_ts_value args[] = { ig_ts_of_list(parts), ig_ts_of_int(0) };
+    return ig_pt2_call(h->scope, "aten::cat", args, 2, out);
 }
 
 /* map_impl(graph, mapped values, others): along axis 0 of all mapped ones. */
@@ -360,6 +381,37 @@ static ig_status run_scan(const hop *h) {
     return run_scanning(h, &l);
 }
 
+/* associative_scan(graph, scanned values, others): the first item of each, and from
+ * then on what the graph makes of the one before and the next item. */
+static ig_status run_associative_scan(const hop *h) {
+    looping l = { .h = h, .gives_carried = true };
+    ig_pt2_values whole, initial;
+    IG_TRY(read_list(h, 1, &whole));
+    IG_TRY(read_operands(h, 2, &l.others));
+    if (whole.count == 0) {
+        return ig_pt2_error(h->scope, IG_INVALID, "%s scans no operand", h->name);
+    }
+    initial = room_for(h, whole.count);
+    l.scanned = room_for(h, whole.count);
+    for (size_t i = 0; i < whole.count; i++) {
+        ig_ts_value first[] = { whole.items[i], ig_ts_of_int(0), ig_ts_of_int(0) };
+        ig_ts_value rest[] = { whole.items[i], ig_ts_of_int(0), ig_ts_of_int(1) };
+        IG_TRY(ig_pt2_call(h->scope, "aten::select", first, 3,
+                           &initial.items[initial.count++]));
+        IG_TRY(ig_pt2_call(h->scope, "aten::slice", rest, 3,
+                           &l.scanned.items[l.scanned.count++]));
+    }
+    start_carried(&l, &initial);
+    start_lists(&l, whole.count);
+    IG_TRY(run_trips(h, &l));
+    ig_pt2_values results = room_for(h, whole.count);
+    for (size_t i = 0; i < whole.count; i++) {
+        IG_TRY(join_first(h, l.lists[i], &initial.items[i],
+                          &results.items[results.count++]));
+    }
+    return set_results(h, &results);
+}
+
 /* ---- regions ---- */
 
 /* wrap_with_set_grad_enabled(flag, graph, operands): gradients are none of ours. */
@@ -390,6 +442,7 @@ static const struct {
     { "map_impl", run_map },
     { "map", run_map },
     { "scan", run_scan },
+    { "associative_scan", run_associative_scan },
     { "wrap_with_set_grad_enabled", run_region },
     { "hints_wrapper", run_region },
     { "wrap", run_region },

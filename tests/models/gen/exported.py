@@ -20,6 +20,7 @@ import torch.ao.quantization.fx._decomposed  # noqa: F401  (its operators)
 import torch.utils._pytree as pytree
 from torch import nn
 from torch._higher_order_ops import scan, while_loop
+from torch._higher_order_ops.associative_scan import associative_scan
 from torch._higher_order_ops.map import map as map_op
 from torch.export import Dim
 
@@ -531,6 +532,61 @@ class Bytes(nn.Module):
     def forward(self, x, w):
         return torch._int_mm(x, w)
 
+
+def ends(*shape, seed=0):
+    """With NaN, infinities and -0 among them."""
+    x = f32(*shape, seed=seed)
+    x.view(-1)[::5][:4] = torch.tensor([float("nan"), float("inf"), -0.0, float("-inf")])
+    return x
+
+
+@case((f32(3, 4, 5), f32(3, 6)), (ends(2, 4, 5, seed=1), f32(2, 6, seed=2)), dynamic=({0: B}, {0: B}))
+class Mapped(nn.Module):
+    """torch.vmap, also of values that no axis is taken from."""
+
+    def __init__(self):
+        super().__init__()
+        self.w = nn.Parameter(f32(5, 2, seed=3))
+
+    def forward(self, x, y):
+        def inner(a, b):
+            return a @ self.w * b.sum(), y[:, :2] + 1
+
+        first, second = torch.vmap(inner)(x, y)
+        third = torch.vmap(lambda a: a.softmax(-1).cumsum(0))(x)
+        return first, second, third, torch.vmap(lambda a: a[a[:, 0].argmax()])(x)
+
+
+@case((ends(3, 6),), (f32(3, 6, seed=1),))
+class TreeScan(nn.Module):
+    """associative_scan as it is written out: vmaps of halves, one of them empty."""
+
+    def forward(self, x):
+        return associative_scan(lambda a, b: torch.maximum(a, b), x, 1, reverse=True,
+                                combine_mode="generic")
+
+
+@case((f32(3, 4, 5),), (ends(1, 4, 5, seed=1),), (f32(2, 4, 5, seed=2),), dynamic=({0: B},))
+class PairScan(nn.Module):
+    """The operator itself, which torch runs in compiled programs alone."""
+
+    def forward(self, x):
+        mode = "pointwise" if torch.compiler.is_compiling() else "generic"
+
+        def step(a, b):
+            return a[0] * b[0], a[1] * b[0] + b[1]
+
+        return (*associative_scan(step, (x.sigmoid(), x), 1, combine_mode=mode),
+                associative_scan(lambda a, b: a + b, x[:, :1], 1, combine_mode=mode))
+
+
+@case((f32(4, 3),), (ends(7, 3, seed=1),), dynamic=({0: B},))
+class LongScan(nn.Module):
+    """Along an open extent."""
+
+    def forward(self, x):
+        mode = "pointwise" if torch.compiler.is_compiling() else "generic"
+        return associative_scan(lambda a, b: a * b, x, 0, combine_mode=mode)
 
 
 def write_case(folder, name):

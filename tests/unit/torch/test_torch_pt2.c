@@ -335,6 +335,33 @@ TEST(what_is_wrong_is_given_and_nothing_is_run) {
 }
 END_TEST
 
+TEST(maps_and_scans_that_are_wrong) {
+    static const struct {
+        recipe r;
+        ig_status status;
+        const char *why;
+    } rows[] = {
+        { { 8, SYM("s0"), "torch._functorch.predispatch._vmap_increment_nesting", "x",
+            "y", NULL },
+          IG_INVALID,
+          "torch.vmap has no end" },
+        { { 8, SYM("s0"), "torch._functorch.predispatch._add_batch_dim", "x", "y",
+            NULL },
+          IG_UNSUPPORTED,
+          "predispatch._add_batch_dim is not supported yet" },
+        { { 8, SYM("s0"), "torch.ops.higher_order.associative_scan", "x", "y", NULL },
+          IG_INVALID,
+          "associative_scan scans no operand" },
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
+        exported p;
+        CHECK_STATUS(import_recipe(&p, &rows[i].r, NULL), rows[i].status);
+        CHECK_MSG(strstr(p.c.why, rows[i].why) != NULL, "row %zu: %s", i, p.c.why);
+        close_program(&p);
+    }
+}
+END_TEST
+
 TEST(json_that_is_no_program_is_given) {
     static const struct {
         const char *json, *why;
@@ -660,6 +687,7 @@ UNIT_SUITE(torch_pt2, a_pickled_tensor_is_read, raw_weights_are_views_of_their_s
            nested_extents_are_not_read, words_that_json_does_not_know_are_read,
            what_is_no_json_is_an_error, a_program_says_the_types_of_its_inputs,
            types_that_are_given_must_agree, what_is_wrong_is_given_and_nothing_is_run,
-           json_that_is_no_program_is_given, an_extent_that_is_code_is_an_open_extent,
+           maps_and_scans_that_are_wrong, json_that_is_no_program_is_given,
+           an_extent_that_is_code_is_an_open_extent,
            fields_of_a_dataclass_have_their_own_names,
            a_view_of_another_dtype_has_the_same_bits)
