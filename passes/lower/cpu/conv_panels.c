@@ -446,6 +446,18 @@ static const ig_lower_operand *make_rows(const conv_panels *c, ig_dim rows,
     return a;
 }
 
+/* A line of places is one block, or several of full height, so that those of the first
+ * and the last line leave out the taps that see zeros alone. */
+static void keep_lines(const conv_panels *c, gemm *g, const ig_type *out) {
+    int64_t width = 0, rows = g->shape.rows;
+    if (is_padded(c) &&
+        ig_dim_constant(c->lower->module, out->dims[c->last - 1], &width) &&
+        width > 1 && (width < rows ? 2 * width >= rows : width % rows == 0)) {
+        g->line = width < rows ? width : rows;
+        g->shape.rows = (uint32_t)g->line;
+    }
+}
+
 /* The product of the windows' rows, of floats or of 8-bit integers, whose operands and
  * schedule are still open. */
 static gemm start_product(const conv_panels *c, const ig_lower_operand *panels,
@@ -503,5 +515,6 @@ ig_status ig_lower_cpu_conv_panels(ig_lower *lower) {
     g.space = merge_positions(&c, out);
     lower->name = ig_lower_name(lower, g.is_quads ? "conv_i8" : "conv");
     gemm_spread_rows(&g);
+    keep_lines(&c, &g, out);
     return gemm_lower(&g);
 }

@@ -508,7 +508,7 @@ static void enter_group(gemm *g, ig_builder *b, ig_value *group, ig_lower_operan
     g->first_column = k_mul(b, group, g->n);
 }
 
-/* How rows are shared out: tile i of a column has `each` rows, and one more below
+/* How rows are shared out: tile i of a column has `each` rows, and one line more below
  * `extra`. */
 typedef struct row_split {
     ig_value *each, *extra;
@@ -516,10 +516,11 @@ typedef struct row_split {
 
 static row_split split_rows(gemm *g, ig_dim tiles) {
     ig_module *module = g->lower->module;
-    ig_dim some = ig_dim_max(module, tiles, ig_dim_of(1));
-    ig_dim each = ig_dim_floor_div(module, g->dims[0], some);
-    ig_dim extra = ig_dim_sub(module, g->dims[0], ig_dim_mul(module, each, some));
-    return (row_split){ ig_lower_param(g->lower, each),
+    ig_dim line = ig_dim_of(g->line), some = ig_dim_max(module, tiles, ig_dim_of(1));
+    ig_dim lines = ig_dim_exact_div(module, g->dims[0], line);
+    ig_dim each = ig_dim_floor_div(module, lines, some);
+    ig_dim extra = ig_dim_sub(module, lines, ig_dim_mul(module, each, some));
+    return (row_split){ ig_lower_param(g->lower, ig_dim_mul(module, each, line)),
                         ig_lower_param(g->lower, extra) };
 }
 
@@ -527,14 +528,16 @@ static row_split split_rows(gemm *g, ig_dim tiles) {
 static gemm_range range_of(const gemm *g, ig_builder *b, ig_value *tile,
                            ig_value *across, const row_split *rows) {
     ig_value *number = k_div(b, tile, across);
-    ig_value *row = k_add(b, k_mul(b, number, rows->each),
-                          k_min(b, number, rows->extra));
+    ig_value *longer = k_mul(b, k_min(b, number, rows->extra), k_i64(b, g->line));
+    ig_value *row = k_add(b, k_mul(b, number, rows->each), longer);
     ig_value *is_longer = k_compare(b, IG_OP_lt, number, rows->extra);
     ig_value *column = k_mul(b, k_mod(b, tile, across), k_i64(b, TILE_COLUMNS));
     ig_value *padded = k_mul(b, k_ceil_div(b, g->n, PANEL), k_i64(b, PANEL));
     ig_value *column_end = k_add(b, column, k_i64(b, TILE_COLUMNS));
     return (gemm_range){ .row = row,
-                         .rows = k_add(b, rows->each, k_cast(b, is_longer, IG_DT_i64)),
+                         .rows = k_add(b, rows->each,
+                                       k_mul(b, k_cast(b, is_longer, IG_DT_i64),
+                                             k_i64(b, g->line))),
                          .column = column,
                          .column_end = k_min(b, column_end, padded) };
 }
@@ -725,6 +728,7 @@ static gemm read_product(ig_lower *lower) {
 
 ig_status gemm_lower(gemm *g) {
     ig_lower *lower = g->lower;
+    g->line = g->line > 0 ? g->line : 1;
     classify_extents(g);
     lower->shares_strides = true;
     open_params(g);

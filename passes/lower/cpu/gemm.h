@@ -55,7 +55,8 @@ typedef struct gemm {
     ig_dim depth;                    /* words of K */
     ig_value *words;                 /* the panels as such */
     ig_value *m, *n, *lda /* in elements */;
-    ig_value *k;                 /* words */
+    ig_value *k;  /* words */
+    int64_t line; /* rows that are a block: M has whole lines; 1 where rows are alike */
     int64_t low_rows, high_rows; /* a tile of the grid has at least, at most so many */
     int64_t tile_panels[2];      /* panels of the first and the last one; 0: unknown */
     bool is_ragged;              /* N does not divide by 16 */

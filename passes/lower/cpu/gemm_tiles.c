@@ -16,6 +16,9 @@ bool gemm_has_tile_rows(const gemm *g, int64_t low, int64_t high) {
 
 /* May a block have `rows` rows?  Tiles of several blocks are evenly split. */
 static bool has_block_rows(const gemm *g, gemm_block_rows allowed, uint32_t rows) {
+    if (g->line > 1) {
+        return rows == g->line;
+    }
     if (allowed.is_single) {
         return gemm_has_tile_rows(g, rows, rows);
     }
@@ -79,9 +82,9 @@ void gemm_classify_tiles(gemm *g, int64_t limit) {
     g->low_rows = min_rows(g);
     g->low_rows = g->low_rows < (limit + 1) / 2 ? g->low_rows : (limit + 1) / 2;
     if (ig_dim_constant(module, g->dims[0], &m) && m > 0) {
-        int64_t tiles = (m - 1) / limit + 1;
-        g->low_rows = m / tiles;
-        g->high_rows = (m - 1) / tiles + 1;
+        int64_t tiles = (m - 1) / limit + 1, lines = m / g->line;
+        g->low_rows = lines / tiles * g->line;
+        g->high_rows = ((lines - 1) / tiles + 1) * g->line;
     }
     if (ig_dim_constant(module, g->dims[1], &n) && n > 0) {
         int64_t panels = (n - 1) / PANEL + 1, max = TILE_COLUMNS / PANEL;

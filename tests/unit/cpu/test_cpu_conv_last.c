@@ -265,6 +265,32 @@ TEST(zeros_of_small_pads) {
     check(&sides, EXTENTS(8, 17));
 }
 
+/* Lines that are a block, or two, at the levels' heights of 6 and 14; fewer lines than
+ * a tile of the grid has, more, and more than two tiles. */
+TEST(lines_that_are_blocks) {
+    for (int64_t width = 2; width <= 28; width = width == 14 ? 28 : width + 1) {
+        char args[64], body[256], out[64];
+        long long w = width;
+        snprintf(args, sizeof args, "%%x: f32[B, 16, H, %lld]", w);
+        snprintf(out, sizeof out, "f32[B, 17, H, %lld]", w);
+        snprintf(body, sizeof body,
+                 "%%0 = conv %%x, @w {before = [1, 1], after = [1, 1]} : %s\nret %%0",
+                 out);
+        conv_case c = { args, "f32[17, 16, 3, 3]", 17 * 144, body, out, 0 };
+        check(&c, EXTENTS(1, 1));
+        check(&c, EXTENTS(3, 9));
+    }
+    conv_case known = {
+        "%x: f32[3, 130, 7, 7]",
+        "f32[17, 130, 3, 3]",
+        17 * 1170,
+        "%0 = conv %x, @w {before = [1, 1], after = [1, 1]} : f32[3, 17, 7, 7]\nret %0",
+        "f32[3, 17, 7, 7]",
+        0
+    };
+    check(&known, NULL);
+}
+
 /* The op itself: known extents, more channels than a pass has, taps at the edge. */
 TEST(padded_panels) {
     static const char *const attrs[] = {
@@ -649,7 +675,7 @@ TEST(transposed) {
 }
 
 UNIT_SUITE(cpu_conv_last, points, windows, tiles, zeros_that_are_not_in_memory,
-           zeros_of_small_pads, padded_panels, groups,
+           zeros_of_small_pads, lines_that_are_blocks, padded_panels, groups,
            computed_weights_sum_in_the_same_order, what_follows, residuals,
            pads_that_follow, single_channels, lines_of_single_channels,
            single_channels_of_all_kinds, transposed, special_values)
