@@ -19,6 +19,8 @@
  */
 #include "passes/lower/bag/bag.h"
 
+#include "base/checked.h"
+
 /* Lines that are prefetched, and the minimum and maximum of ids for them: more
  * than memory has under way at once, less than half of a small first cache. */
 enum { LINES = 192, MIN = 8, MAX = 64 };
@@ -44,16 +46,38 @@ static bool is_flat(const bag_class *c) {
             return false;
         }
     }
-    return true;
+    return c->count > 0;
 }
 
-static bool has_large(const bag_class *c) {
-    for (uint32_t i = 0; i < c->count; i++) {
-        if (c->features[i].is_large) {
+/* Does a feature before feature `index` have its table? */
+static bool is_repeated(const bag_class *c, uint32_t index) {
+    const ig_lower_operand *table = c->features[index].table;
+    const ig_value *value = ig_lower_operand_value(c->lower, table);
+    for (uint32_t i = 0; i < index; i++) {
+        if (ig_lower_operand_value(c->lower, c->features[i].table) == value) {
             return true;
         }
     }
     return false;
+}
+
+/* A table is larger than the caches; or all tables are more than half of the second
+ * one, and hold more rows than three quarters of its lines: of fewer, wide rows the
+ * processor has enough under way by itself. */
+static bool has_large(const bag_class *c) {
+    const ig_target *target = c->lower->target;
+    int64_t all = 0, bytes, lines = target->l2_bytes / target->line_bytes / 4 * 3;
+    for (uint32_t i = 0; i < c->count; i++) {
+        const bag_feature *f = &c->features[i];
+        int64_t rows = 0;
+        bool is_known = ig_dim_constant(c->lower->module, f->all_rows, &rows);
+        rows = is_repeated(c, i) ? 0 : rows;
+        if (!is_known || f->is_large || !ig_add_i64(all, rows, &all)) {
+            return true;
+        }
+    }
+    return all > lines && (!ig_mul_i64(all, c->layout.bytes, &bytes) ||
+                           bytes > (int64_t)target->l2_bytes / 2);
 }
 
 /* ---- carried values ---- */
@@ -270,5 +294,5 @@ bool bag_ahead_start(const bag_class *c, ig_builder *b, bag_ahead *ahead) {
     } else {
         run_ahead(c, b, ahead);
     }
-    return true;
+    return c->count > 0;
 }

@@ -217,6 +217,43 @@ TEST(every_line_of_a_row_is_prefetched) {
     CHECK_INT(prefetches_of("@t", 64, 9), 0);
 }
 
+/* Of three features, whose tables are the first `count`. */
+static int prefetches_of_three(uint32_t count, int64_t rows, int64_t dim) {
+    ig_arena arena;
+    ig_arena_init(&arena, NULL);
+    ig_writer text;
+    ig_writer_init(&text, &arena);
+    long long wide = (long long)dim;
+    ig_put(&text, "module @t {\n");
+    for (uint32_t i = 0; i < count; i++) {
+        ig_put(&text, "  weight @t%u : f32[%lld, %lld] = splat(0)\n", i,
+               (long long)rows, wide);
+    }
+    ig_put(&text,
+           "  graph @main(%%x: i64[N, 3]) -> (f32[N, %lld], f32[N, %lld], "
+           "f32[N, %lld]) {\n    %%0, %%1, %%2 = bag",
+           wide, wide, wide);
+    for (uint32_t i = 0; i < 3; i++) {
+        ig_put(&text, "%s @t%u, %%x", i ? "," : "", i % count);
+    }
+    ig_put(&text,
+           " {operands = [0, 0, 0], pool = [sum, sum, sum]} : f32[N, %lld], "
+           "f32[N, %lld], f32[N, %lld]\n    ret %%0, %%1, %%2\n  }\n}\n",
+           wide, wide, wide);
+    int found = lower_count_of(text.data, (int64_t[]){ 5 }, IG_OP_prefetch);
+    ig_arena_fini(&arena);
+    return found;
+}
+
+/* v2's second cache has 8192 lines. */
+TEST(tables_that_are_large_together_are_prefetched) {
+    CHECK(prefetches_of_three(3, 3000, 16) > 0);
+    CHECK_INT(prefetches_of_three(2, 3000, 16), 0);
+    CHECK_INT(prefetches_of_three(1, 3000, 16), 0); /* one table, thrice */
+    CHECK_INT(prefetches_of_three(3, 3000, 1), 0);  /* of few bytes */
+    CHECK_INT(prefetches_of_three(3, 500, 64), 0);  /* of few rows */
+}
+
 /* Ids name one of three tables and a row, and the last of each list none at all. */
 static void set_tables(lower_case *c) {
     set_all_offsets(c);
@@ -615,8 +652,8 @@ UNIT_SUITE(cpu_lower_bag, quantised_rows_are_weighted,
            quantised_tables_with_avx512, sums_of_every_dim, no_bags_one_bag_empty_bags,
            means_and_maxima, bags_of_pruned_ids_have_no_maximum, padding_is_left_out,
            large_tables_are_prefetched, every_line_of_a_row_is_prefetched,
-           rows_lie_in_several_tables, work_is_shared_by_ids_and_not_by_bags,
-           offsets_past_the_ids_are_reported,
+           tables_that_are_large_together_are_prefetched, rows_lie_in_several_tables,
+           work_is_shared_by_ids_and_not_by_bags, offsets_past_the_ids_are_reported,
            negative_ids_count_from_the_end_before_padding_is_left_out,
            weights_have_a_stride_of_their_own,
            the_last_bag_takes_the_rest_unless_it_is_empty,
