@@ -537,5 +537,36 @@ node("rfft", "y = ms.Rfft<>()", {"x": x}, {"y": ("float", 3)}, "signal_ndim = 1"
 node("irfft", "y = ms.Irfft<>()", {"x": pairs}, {"y": ("float", 2)}, "signal_ndim = 1",
      by_hand=[x])
 
+# ---- ends and beginnings of keys, crops of images, hashes ----
+
+x, w, b = draw(2, 5, 8), draw(8, 24), draw(24)
+for name, mask, attributes in (
+    ("ends", [3, 5], ""), ("ends_and_starts", [4, 5, 1, 2], ""),
+    ("ends_and_starts_causal", [4, 5, 0, 2], ", unidirectional = 1"),
+    ("ends_beyond", [9, 4, 1, -3], ""), ("packed_rows", [4, 5, 0, 4, 9, 0, 4, 9], "")):
+    node(f"attention_{name}", "y = ms.Attention<>()",
+         {"x": x, "w": w, "b": b, "m": s(mask, np.int32)}, {"y": ("float", 3)},
+         f"num_heads = 2{attributes}")
+node("attention_ends_and_starts_past", "y, z = ms.Attention<>()",
+     {"x": x, "w": w, "b": b, "m": s([6, 7, 1, 0], np.int32), "p": draw(2, 2, 2, 2, 4)},
+     {"y": ("float", 3), "z": ("float", 5)}, "num_heads = 2")
+x = draw(2, 3, 5, 6)
+x[0, 0, 2, 2], x[1, 1, 0, 0] = np.nan, np.inf
+boxes = s([[0, 0, 1, 1], [.1, .2, .7, .9], [-.2, 0, 1.3, .5], [.9, .8, .1, .2], [.5, .5, .5, .5]])
+for mode in ("bilinear", "nearest"):
+    for size in ((3, 4), (1, 1), (1, 5), (7, 2)):
+        node(f"crops_{mode}_{size[0]}_{size[1]}", "y = ms.CropAndResize<>()",
+             {"x": x, "r": boxes, "i": s([0, 1, 0, 1, 1], np.int32), "c": s(size, np.int32)},
+             {"y": ("float", 4)}, f'mode = "{mode}", extrapolation_value = 2.5',
+             more=([x, boxes[:0], s([], np.int32), s(size, np.int32)],))
+keys = s([3, -1, 0, 2**31 - 1, -2**31], np.int32)
+for name, key, attributes, word in (
+    ("i32", keys, "", "uint32"), ("signed", keys, "seed = -5, positive = 0", "int32"),
+    ("u32", keys.view(np.uint32), "seed = 9", "uint32"),
+    ("i64", s([3, -1, 2**62], np.int64), "", "uint32"),
+    ("f64", s([3, -0.0, np.inf, np.nan], np.float64), "", "uint32")):
+    node(f"hashes_{name}", "y = ms.MurmurHash3<>()", {"k": key}, {"y": (word, 1)}, attributes,
+         more=([key[:0]], [key[:1]]))
+
 if __name__ == "__main__":
     CASES.write(*sys.argv[1:] or [HERE / "cases" / "contrib.tar.xz"])

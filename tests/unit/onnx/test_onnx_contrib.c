@@ -49,6 +49,7 @@ static const refusal refusals[] = {
     { "MatMulBnb4", "x,b,m", "K=32 N=5 block_size=16 quant_type=0", "",
       "B must have a byte for each two weights" },
     { "MatMulBnb4", "x,b,m", "K=32 N=4 block_size=16 quant_type=2", "", "quant_type" },
+    { "MurmurHash3", "b", "", "", "hashes elements of type u8" },
     { "GroupQueryAttention", "t,t,t,,,m,m", "num_heads=2 kv_num_heads=1",
       "k_quant_type=PER_TENSOR", "export it as floats" },
     { "GroupQueryAttention", "t,t,t,,,m,m",

@@ -46,7 +46,50 @@ static void add_to_bias(heads *h, ig_value *more) {
     h->bias = h->bias ? ig_build_add(h->e, h->bias, more) : more;
 }
 
-/* Which keys count: lengths [B], or a mask [B, S] or [B, L, S] that is not 0. */
+/* Entries first … first + B - 1 of a list, at least one of which is there, as [B]. */
+static ig_value *take_entries(const heads *h, ig_value *list, ig_dim first) {
+    ig_expr *e = h->e;
+    ig_dim batch = ig_onnx_extent(e, h->q, 0);
+    ig_value *at = ig_build_add(e, ig_expr_iota(e, IG_DT_i64, batch),
+                                ig_expr_dim(e, first, IG_DT_i64));
+    ig_dim last = ig_dim_sub(e->module, ig_onnx_extent(e, list, 0), ig_dim_of(1));
+    at = ig_build_min(e, at, ig_expr_dim(e, last, IG_DT_i64));
+    return ig_expr_gather(e, ig_expr_cast(e, list, IG_DT_i64), at, 0,
+                          IG_NEGATIVE_error);
+}
+
+/* Which keys count by a list: the ends [B], ends and beginnings [2 B], or the ends with
+ * two more lists [3 B + 2], which only packed rows need. */
+static ig_value *count_between(const heads *h, ig_value *list) {
+    ig_expr *e = h->e;
+    ig_module *m = e->module;
+    ig_dim batch = ig_onnx_extent(e, h->q, 0), count = ig_onnx_extent(e, list, 0);
+    ig_dim twice = ig_dim_mul(m, batch, ig_dim_of(2));
+    ig_dim thrice = ig_dim_add(m, ig_dim_add(m, twice, batch), ig_dim_of(2));
+    ig_dim rest = ig_dim_mul(m, ig_dim_sub(m, count, batch),
+                             ig_dim_sub(m, count, twice));
+    rest = ig_dim_mul(m, rest, ig_dim_sub(m, count, thrice));
+    ig_expr_guard_equal(
+        e, rest, ig_dim_of(0),
+        "the mask must have 1, 2 or 3 entries for each row of the batch");
+    ig_value *at = ig_expr_axis_iota(e, 4, 3, ig_onnx_extent(e, h->k, 2));
+    ig_value *ends = take_entries(h, list, ig_dim_of(0));
+    ig_value *counts = ig_build_lt(e, at, ig_expr_unsqueeze_to(e, ends, 4));
+    ig_truth has_starts = ig_dim_equal(m, count, twice);
+    if (has_starts == IG_NO || ig_dim_equal(m, count, batch) == IG_YES) {
+        return counts;
+    }
+    ig_value *starts = take_entries(h, list, batch);
+    if (has_starts == IG_MAYBE) {
+        ig_value *is_twice = ig_build_eq(e, ig_expr_dim(e, count, IG_DT_i64),
+                                         ig_expr_dim(e, twice, IG_DT_i64));
+        starts = ig_build_where(e, is_twice, starts, ig_expr_integer(e, IG_DT_i64, 0));
+    }
+    return ig_build_and(e, counts,
+                        ig_build_ge(e, at, ig_expr_unsqueeze_to(e, starts, 4)));
+}
+
+/* Which keys count: by a list, or a mask [B, S] or [B, L, S] that is not 0. */
 static void read_padding(heads *h, uint32_t index) {
     ig_expr *e = h->e;
     ig_value *mask = ig_onnx_in(h->node, index), *counts;
@@ -60,11 +103,7 @@ static void read_padding(heads *h, uint32_t index) {
         return;
     }
     if (rank == 1) {
-        ig_expr_guard_equal(e, ig_onnx_extent(e, mask, 0), ig_onnx_extent(e, h->q, 0),
-                            "the mask must have one length for each row of the batch");
-        ig_value *lengths = ig_expr_cast(e, mask, IG_DT_i64);
-        ig_value *at = ig_expr_axis_iota(e, 4, 3, ig_onnx_extent(e, h->k, 2));
-        counts = ig_build_lt(e, at, ig_expr_unsqueeze_to(e, lengths, 4));
+        counts = count_between(h, mask);
     } else {
         counts = ig_expr_unsqueeze(e, ig_expr_with(e, IG_OP_ne, mask, 0), 1);
         counts = rank == 2 ? ig_expr_unsqueeze(e, counts, 1) : counts;
