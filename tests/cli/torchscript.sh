@@ -71,6 +71,10 @@ else
         -o "$tmp/mlp.ingot"
     check "compiled once, for any batch" 0 "result: f32[3, 10]" \
         "$ingot" run "$tmp/mlp.ingot" --input 'x=f32[3,16]=random'
+    check "by position too" 0 "result: f32[3, 10]" \
+        "$ingot" run "$tmp/mlp.ingot" --input '0=f32[3,16]=random'
+    check "at a position that there is not" 2 "argument 1 is given, but the model has 1" \
+        "$ingot" run "$tmp/mlp.ingot" --input '0=f32[3,16]=random' --input '1=f32[1]=0'
     check "and verified as any model" 0 "1 passed" \
         "$ingot" verify --form dynamic "$torch/traced/mlp"
     check "and with its inputs folded" 0 "1 passed" \

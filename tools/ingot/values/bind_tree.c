@@ -197,11 +197,22 @@ static bool names_argument(const char *option, const char *name) {
     return length > 0 && strncmp(option, name, length) == 0 && option[length] == '=';
 }
 
+/* "0=…": an argument by its position. */
+static bool names_position(const char *option) {
+    size_t digits = strspn(option, "0123456789");
+    return digits > 0 && option[digits] == '=';
+}
+
 bool tree_is_given(const settings *given, const model *m) {
     if (is_call_folder(given, m)) {
         return true;
     }
     size_t at = 1, end = model_node_count(m) ? tree_result(m) : 0;
+    for (size_t k = 0; k < given->inputs.count && end > 0; k++) {
+        if (names_position(given->inputs.items[k])) {
+            return true;
+        }
+    }
     for (; at < end; at += model_node(m, at).size) {
         ig_tree_node node = model_node(m, at);
         for (size_t k = 0; k < given->inputs.count; k++) {
