@@ -312,6 +312,31 @@ static void check_lgamma(const char *level, uint32_t lanes) {
     }
 }
 
+static ig_value *build_gelu(ig_builder *b, ig_value *x) {
+    return ig_math_gelu(b, x, false);
+}
+
+/* gelu is tiny far below 0, where its bound is one of what it is beside 1. */
+static void check_gelu(const char *level, uint32_t lanes) {
+    static float x[BLOCK], y[BLOCK];
+    fill_f32(x, 0, false);
+    for (uint32_t i = IG_COUNT_OF(specials); i < BLOCK; i += 2) {
+        x[i] = 16.0f * (float)i / BLOCK - 8;
+    }
+    array_kernel k;
+    open_array_kernel(&k, level, IG_DT_f32, lanes, build_gelu);
+    run_array_kernel(&k, x, y, BLOCK);
+    close_array_kernel(&k);
+    for (uint32_t i = 0; i < BLOCK; i++) {
+        double of = (double)x[i], truth = of * erfc(-of * 0.70710678118654752440) / 2;
+        truth = of == (double)INFINITY ? of : truth;
+        double error = error_f32(y[i], truth), off = fabs((double)y[i] - truth);
+        CHECK_MSG(error <= 3 || (of < -1 && off <= 2e-5 * fabs(truth)) ||
+                      (of < -6 && off <= 1e-12),
+                  "gelu(%a) is %a, not %a (%g ulp)", of, (double)y[i], truth, error);
+    }
+}
+
 static void check_level(const char *level, uint32_t bytes) {
     if (!cpu_level_runs(level)) {
         unit_skip("this machine cannot run %s", level);
@@ -324,6 +349,7 @@ static void check_level(const char *level, uint32_t bytes) {
         }
     }
     check_lgamma(level, bytes / 4);
+    check_gelu(level, bytes / 4);
 }
 
 /* ---- pow ---- */
