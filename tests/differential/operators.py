@@ -249,5 +249,18 @@ for name, weights in (("mixed", "0.5, -1.0, 2.0, 0.25, 1.5, -0.75"),
            classlabels_ints = [4, 9], kernel_params = [0.0, 0.0, 3.0], kernel_type = "LINEAR">(x)""",
            [OTHERS.standard_normal((9, 3)).astype(np.float32)])
 
+# ---- scans of opset 8 over sequences of several lengths ----
+
+for name, directions in (("forward", 0), ("reverse", 1)):
+    x = OTHERS.standard_normal((3, 5, 3)).astype(np.float32)
+    x[0, 4], x[1, 0, 0] = np.nan, np.inf
+    first = OTHERS.standard_normal((3, 3)).astype(np.float32)
+    case(f"scan_of_lengths_{name}",
+         8, "int64[B] l, float[B, 3] s, float[B, L, 3] x -> float[B, 3] f, float[B, L, 3] y",
+         f"""f, y = Scan<num_scan_inputs = 1, directions = [{directions}],
+         body = step (float[3] a, float[3] i) => (float[3] c, float[3] o)
+         {{ c = Add(a, i) o = Mul(c, i) }}>(l, s, x)""",
+         [i64(4, 5, 1), first, x], [i64(5, 5, 5), first, x], [i64(1), first[:1], x[:1, :1]])
+
 if __name__ == "__main__":
     CASES.write(*sys.argv[1:] or [HERE / "cases" / "operators.tar.xz"])

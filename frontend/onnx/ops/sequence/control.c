@@ -202,9 +202,13 @@ static ig_status check_batch(const ig_onnx_node *node) {
         return ig_onnx_fail(node, IG_INVALID, "has %u inputs, expected 2 or more",
                             node->input_count);
     }
+    if (node->inputs[0] && (node->inputs[0]->type->kind != IG_TENSOR ||
+                            node->inputs[0]->type->rank != 1)) {
+        return ig_onnx_fail(node, IG_INVALID,
+                            "input 0, the lengths of sequences, is no list");
+    }
     if (node->inputs[0]) {
-        return ig_onnx_fail(node, IG_UNSUPPORTED,
-                            "lengths of sequences (input 0) are not supported");
+        ig_onnx_guard_extents(node, 1, 0, 0, 0);
     }
     for (uint32_t i = 1; i < node->input_count; i++) {
         const ig_value *x = node->inputs[i];
@@ -239,15 +243,63 @@ static ig_status give_batch(ig_onnx_node *node, ig_op *op, ig_dim batch,
     return IG_OK;
 }
 
+/* The length of sequence i, which the run checks; `whole` where none is given. */
+static ig_dim length_of(const ig_onnx_node *node, ig_value *lengths, ig_value *i,
+                        ig_dim whole) {
+    ig_expr *e = node->e;
+    ig_dim length = whole;
+    if (lengths) {
+        ig_value *own = ig_expr_gather(e, lengths, i, 0, IG_NEGATIVE_error);
+        own = ig_expr_reshape(e, ig_expr_cast(e, own, IG_DT_i64), 1,
+                              (ig_dim[]){ ig_dim_of(1) });
+        ig_expr_bind_dims(e, own, 1, "the length of a sequence", &length);
+        ig_expr_guard_less_equal(e, length, whole,
+                                 "a sequence is longer than its tensor");
+    }
+    return length;
+}
+
+/* Leaves the first `length` items of each scanned input. */
+static void cut_scanned(ig_onnx_node *node, uint32_t first, ig_dim length) {
+    for (uint32_t k = first; k < node->input_count; k++) {
+        node->inputs[k] = ig_expr_slice(node->e, node->inputs[k], 0, ig_dim_of(0),
+                                        length, 1);
+    }
+}
+
+/* Puts zeros after the items that a shorter sequence stacks. */
+static void fill_stacked(ig_onnx_node *node, uint32_t first, ig_dim missing) {
+    for (uint32_t k = first; k < node->output_count; k++) {
+        ig_dim before[IG_TENSOR_RANK] = { 0 }, after[IG_TENSOR_RANK] = { missing };
+        node->outputs[k] = ig_expr_pad(node->e, node->outputs[k], before, after,
+                                       IG_PAD_constant, 0);
+    }
+}
+
 /* The body of the loop over the batch: a scan of what belongs to one element. */
 static ig_status scan_element(ig_onnx_node *node, const ig_op *op) {
     uint32_t count = node->output_count;
     ig_value **args = op->bodies[0]->args;
     ig_value **yields = IG_NEW_ARRAY(node->import->arena, ig_value *, count + 1u);
+    ig_value *lengths = node->inputs[0];
     node->inputs = slice_batch(node, args[0]);
     node->input_count--;
     IG_TRY(node->e->status);
+    int64_t scanned = ig_onnx_attr_int(node, "num_scan_inputs", 0);
+    bool is_cut = lengths && scanned >= 1 && scanned <= node->input_count;
+    uint32_t first = is_cut ? node->input_count - (uint32_t)scanned : 0;
+    ig_dim whole = ig_dim_of(0), length = whole;
+    if (is_cut) {
+        whole = ig_onnx_extent(node->e, node->inputs[first], 0);
+        length = length_of(node, lengths, args[0], whole);
+        cut_scanned(node, first, length);
+    }
+    IG_TRY(node->e->status);
     IG_TRY(ig_onnx_import_scan(node));
+    if (is_cut) {
+        fill_stacked(node, first, ig_dim_sub(node->import->module, whole, length));
+    }
+    IG_TRY(node->e->status);
     yields[0] = args[1];
     for (uint32_t i = 0; i < count; i++) {
         yields[i + 1] = node->outputs[i];
