@@ -61,12 +61,21 @@ static bool is_repeated(const bag_class *c, uint32_t index) {
     return false;
 }
 
-/* A table is larger than the caches; or all tables are more than half of the second
- * one, and hold more rows than three quarters of its lines: of fewer, wide rows the
- * processor has enough under way by itself. */
-static bool has_large(const bag_class *c) {
+/* Tables of so many rows in all are more than half of the second cache, and their rows
+ * more than three quarters of its lines: of fewer, wide rows the processor has enough
+ * under way by itself, and so it has of rows of one line, which are few
+ * instructions. */
+static bool are_large_together(const bag_class *c, int64_t rows) {
     const ig_target *target = c->lower->target;
-    int64_t all = 0, bytes, lines = target->l2_bytes / target->line_bytes / 4 * 3;
+    int64_t lines = target->l2_bytes / target->line_bytes / 4 * 3, bytes;
+    bool is_wide = c->layout.bytes > (int64_t)target->line_bytes;
+    return is_wide && rows > lines &&
+           (!ig_mul_i64(rows, c->layout.bytes, &bytes) ||
+            bytes > (int64_t)target->l2_bytes / 2);
+}
+
+static bool has_large(const bag_class *c) {
+    int64_t all = 0;
     for (uint32_t i = 0; i < c->count; i++) {
         const bag_feature *f = &c->features[i];
         int64_t rows = 0;
@@ -76,8 +85,7 @@ static bool has_large(const bag_class *c) {
             return true;
         }
     }
-    return all > lines && (!ig_mul_i64(all, c->layout.bytes, &bytes) ||
-                           bytes > (int64_t)target->l2_bytes / 2);
+    return are_large_together(c, all);
 }
 
 /* ---- carried values ---- */

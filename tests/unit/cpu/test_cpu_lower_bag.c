@@ -247,10 +247,10 @@ static int prefetches_of_three(uint32_t count, int64_t rows, int64_t dim) {
 
 /* v2's second cache has 8192 lines. */
 TEST(tables_that_are_large_together_are_prefetched) {
-    CHECK(prefetches_of_three(3, 3000, 16) > 0);
-    CHECK_INT(prefetches_of_three(2, 3000, 16), 0);
-    CHECK_INT(prefetches_of_three(1, 3000, 16), 0); /* one table, thrice */
-    CHECK_INT(prefetches_of_three(3, 3000, 1), 0);  /* of few bytes */
+    CHECK(prefetches_of_three(3, 3000, 20) > 0);
+    CHECK_INT(prefetches_of_three(2, 3000, 20), 0);
+    CHECK_INT(prefetches_of_three(1, 3000, 20), 0); /* one table, thrice */
+    CHECK_INT(prefetches_of_three(3, 3000, 16), 0); /* of rows of one line */
     CHECK_INT(prefetches_of_three(3, 500, 64), 0);  /* of few rows */
 }
 
