@@ -283,6 +283,19 @@ class Gradients(unittest.TestCase):
                     functional.cosine_embedding_loss(x[:, 0, 0], x[:, 0, 1], torch.ones(2)))
         self.check_gradients(sample, torch.randn(2, 2, 5, 7), torch.rand(2, 3, 3, 2) * 2 - 1)
 
+    def test_weights_of_samples_and_what_masks_take(self):
+        ids, offsets = torch.tensor([1, 3, 5, 1, 19]), torch.tensor([0, 2, 2])
+
+        def weigh(table, weights, x, y):
+            bags = functional.embedding_bag(ids, table, offsets, mode="sum",
+                                            per_sample_weights=weights, padding_idx=3)
+            return (bags, x.masked_scatter(x > 0, y), functional.pdist(x), functional.rrelu(x),
+                    functional.pdist(y.view(6, 5), 3.0))
+        x = torch.randn(6, 5)
+        x[1] = x[0]  # a distance of 0
+        x[2, :2] = torch.tensor([0.0, -0.0])
+        self.check_gradients(weigh, torch.randn(20, 4), torch.randn(5), x, torch.randn(30))
+
 
 if __name__ == "__main__":
     unittest.main()

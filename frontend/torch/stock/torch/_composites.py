@@ -757,6 +757,42 @@ def _cdist_backward(grad, x1, x2, p, cdist):
     return torch.where(apart == 0, 0.0, grad * apart.sign() * share).sum(-2)
 
 
+def _pdist_backward(grad, self, p, pdist):
+    """As of all pairs in both orders; a point is not apart from itself."""
+    n = self.size(0)
+    row, column = torch.arange(n).unsqueeze(1), torch.arange(n).unsqueeze(0)
+    low, high = torch.minimum(row, column), torch.maximum(row, column)
+    pair = low * (2 * n - low - 1) // 2 + high - low - 1
+    none = row == column
+    pair = pair.masked_fill(none, 0)
+    return _cdist_backward(grad[pair].masked_fill(none, 0), self, self, p,
+                           pdist[pair].masked_fill(none, 0))
+
+
+def leaky_relu_backward(grad_output, self, negative_slope, self_is_result):
+    return torch.where(self > 0, grad_output, grad_output * negative_slope)
+
+
+def masked_scatter_backward(grad_output, mask, sizes):
+    """By the source, whose elements went to the places of the mask one after the other."""
+    count = 1
+    for size in sizes:
+        count = count * size
+    is_taken = mask.expand_as(grad_output).flatten()
+    at = (is_taken.to(torch.int64).cumsum(0) - 1).masked_fill(~is_taken, count)
+    taken = grad_output.flatten().masked_fill(~is_taken, 0)
+    return grad_output.new_zeros([count + 1]).scatter_add(0, at, taken)[:count].view(sizes)
+
+
+def _embedding_bag_per_sample_weights_backward(grad, weight, indices, offsets, offset2bag, mode,
+                                               padding_idx=-1):
+    """Each weight's bag gives its gradient along the row that it weighed."""
+    at = torch.arange(indices.size(0)).to(offsets.dtype)
+    bags = torch.searchsorted(offsets, at, right=True) - 1
+    along = (grad[bags] * weight[indices]).sum(1)
+    return along.masked_fill(indices == padding_idx, 0)
+
+
 def _weight_norm_interface_backward(grad_w, saved_v, saved_g, saved_norms, dim):
     axes = [i for i in range(saved_v.dim()) if i != dim % saved_v.dim()]
     along = (grad_w * saved_v).sum(axes, True)
