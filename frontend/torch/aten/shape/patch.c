@@ -205,7 +205,7 @@ static const ig_dim *read_pair(ig_ts_call *call, uint32_t index, int64_t min) {
 
 /* How many windows an axis of `extent` elements has, which `pads` more surround. */
 static ig_dim count_windows(ig_module *m, ig_dim extent, ig_dim kernel, ig_dim dilation,
-                           ig_dim pads, ig_dim stride) {
+                            ig_dim pads, ig_dim stride) {
     ig_dim one = ig_dim_of(1),
            reach = ig_dim_mul(m, dilation, ig_dim_sub(m, kernel, one));
     ig_dim padded = ig_dim_add(m, extent, pads);
@@ -233,7 +233,7 @@ ig_status ig_ts_op_im2col(ig_ts_call *call) {
     for (uint32_t i = 0; x && i < 2; i++) { /* axis 2 + 2 i becomes [kernel, places] */
         uint32_t axis = 2 + 2 * i;
         ig_dim positions = count_windows(m, ig_expr_extent(call->e, x, axis), kernel[i],
-                                        dilation[i], ig_dim_of(0), stride[i]);
+                                         dilation[i], ig_dim_of(0), stride[i]);
         ig_value *within = ig_expr_axis_iota(call->e, 2, 0, kernel[i]);
         ig_value *position = ig_expr_axis_iota(call->e, 2, 1, positions);
         within = ig_build_mul(call->e, within,
@@ -312,6 +312,33 @@ static ig_value *fold_open(ig_ts_call *call, const folding *c, ig_value *x,
     return x;
 }
 
+/* Do the windows cover the result once, side by side? */
+static bool are_tiles(const ig_module *m, const folding *c) {
+    bool is_so = true;
+    for (uint32_t i = 0; i < 2; i++) {
+        is_so = is_so && ig_dim_is(c->dilation[i], 1) && ig_dim_is(c->pad[i], 0) &&
+                ig_dim_equal(m, c->kernel[i], c->stride[i]) == IG_YES;
+    }
+    return is_so;
+}
+
+/* Tiles are moved: no column is a sum. */
+static ig_value *join_tiles(ig_ts_call *call, const folding *c, ig_value *x,
+                            ig_dim images) {
+    ig_module *m = call->module;
+    const ig_dim dims[] = { images, c->kernel[0], c->kernel[1], c->positions[0],
+                            c->positions[1] };
+    ig_dim tall = ig_dim_mul(m, c->kernel[0], c->positions[0]);
+    ig_dim wide = ig_dim_mul(m, c->kernel[1], c->positions[1]);
+    x = ig_expr_reshape(call->e, x, 5, dims);
+    x = ig_expr_transpose(call->e, x, (int64_t[]){ 0, 3, 1, 4, 2 });
+    x = ig_expr_reshape(call->e, x, 3, (ig_dim[]){ images, tall, wide });
+    const ig_dim before[3] = { 0 },
+                 after[3] = { ig_dim_of(0), ig_dim_sub(m, c->size[0], tall),
+                              ig_dim_sub(m, c->size[1], wide) };
+    return ig_expr_pad(call->e, x, before, after, IG_PAD_constant, 0);
+}
+
 /* Where strides are known a transposed convolution puts each column where it was taken
  * from. */
 static ig_value *fold_columns(ig_ts_call *call, const folding *c, ig_value *x,
@@ -319,6 +346,9 @@ static ig_value *fold_columns(ig_ts_call *call, const folding *c, ig_value *x,
     ig_module *m = call->module;
     int64_t dilations[2], strides[2];
     ig_dim after[2];
+    if (are_tiles(m, c)) {
+        return join_tiles(call, c, x, images);
+    }
     for (uint32_t i = 0; i < 2; i++) {
         if (!ig_dim_is_static(c->kernel[i]) ||
             !ig_dim_constant(m, c->dilation[i], &dilations[i]) ||
@@ -365,8 +395,8 @@ ig_status ig_ts_op_col2im(ig_ts_call *call) {
     IG_TRY(call->e->status);
     for (uint32_t i = 0; i < 2; i++) {
         c.positions[i] = count_windows(m, c.size[i], c.kernel[i], c.dilation[i],
-                                      ig_dim_mul(m, c.pad[i], ig_dim_of(2)),
-                                      c.stride[i]);
+                                       ig_dim_mul(m, c.pad[i], ig_dim_of(2)),
+                                       c.stride[i]);
     }
     ig_dim each = ig_dim_mul(m, c.kernel[0], c.kernel[1]);
     ig_dim channels = ig_dim_exact_div(m, x->type->dims[1], each);
