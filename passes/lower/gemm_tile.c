@@ -2,6 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "passes/lower/gemm_tile.h"
 
+#include "base/checked.h"
+
 #include <assert.h>
 
 enum {
@@ -10,11 +12,6 @@ enum {
     LINE_FLOATS = 16,
     COPY_PAYS = 256, /* columns */
 };
-
-static int64_t ceil_div(int64_t a, int64_t b) {
-    assert(b > 0 && "a positive divisor");
-    return a / b + (a % b != 0);
-}
 
 ig_gemm_shape ig_gemm_shape_of(const ig_target *target) {
     if (target->vector_bytes >= 64) {
@@ -91,7 +88,7 @@ bool ig_gemm_copies_rows(const ig_target *target, int64_t distance, int64_t n) {
 }
 
 int64_t ig_gemm_copy_stride(int64_t k) {
-    int64_t lines = ceil_div(k, LINE_FLOATS);
+    int64_t lines = ig_ceil_div(k, LINE_FLOATS);
     return (lines + (lines % 2 == 0)) * LINE_FLOATS;
 }
 
@@ -114,13 +111,13 @@ int64_t ig_gemm_row_limit(const ig_target *target, int64_t k, uint32_t rows) {
 static uint32_t block_rows_of(const ig_target *target, const int64_t shape[3],
                               uint32_t rows) {
     int64_t limit = ig_gemm_row_limit(target, shape[1], rows);
-    int64_t height = ceil_div(shape[0], ceil_div(shape[0], limit));
-    return (uint32_t)ceil_div(height, ceil_div(height, rows));
+    int64_t height = ig_ceil_div(shape[0], ig_ceil_div(shape[0], limit));
+    return (uint32_t)ig_ceil_div(height, ig_ceil_div(height, rows));
 }
 
 static ig_gemm_tile pick_tile(const ig_target *target, const int64_t shape[3]) {
     ig_gemm_shape usual = ig_gemm_shape_of(target);
-    int64_t panels = ceil_div(shape[2], IG_PANEL);
+    int64_t panels = ig_ceil_div(shape[2], IG_PANEL);
     int64_t distance = shape[1] * 4;
     bool copies = ig_gemm_copies_rows(target, distance, shape[2]);
     uint32_t max = ig_gemm_rows_in_l1(target, distance, usual.rows);
@@ -150,7 +147,7 @@ uint32_t ig_gemm_tiles(const ig_target *target, const int64_t shape[3],
                        ig_gemm_tile out[IG_GEMM_MAX_TILES]) {
     assert(shape[0] > 0 && shape[2] > 0 && "a product with elements");
     int64_t max = IG_GEMM_TILE_COLUMNS / IG_PANEL;
-    int64_t panels = ceil_div(shape[2], IG_PANEL);
+    int64_t panels = ig_ceil_div(shape[2], IG_PANEL);
     uint32_t count = 0;
     max = panels < max ? panels : max;
     out[count++] = pick_tile(target, shape);

@@ -46,7 +46,7 @@ static bool is_flat(const bag_class *c) {
             return false;
         }
     }
-    return c->count > 0;
+    return true;
 }
 
 /* Does a feature before feature `index` have its table? */
@@ -302,5 +302,5 @@ bool bag_ahead_start(const bag_class *c, ig_builder *b, bag_ahead *ahead) {
     } else {
         run_ahead(c, b, ahead);
     }
-    return c->count > 0;
+    return true;
 }

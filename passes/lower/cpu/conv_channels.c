@@ -20,6 +20,8 @@
 #include "passes/lower/cpu/cpu.h"
 #include "passes/lower/serial/window.h"
 
+#include "base/checked.h"
+
 #include <assert.h>
 
 enum {
@@ -447,10 +449,10 @@ static bool split_line(conv_channels *c, int64_t columns, int64_t max) {
     int64_t stride = stride_at(c, c->last - 2);
     int64_t reach = (c->taps - 1) * dilation_at(c, c->last - 2);
     int64_t room = line->extent + line->before - reach;
-    int64_t first = (line->before + stride - 1) / stride;
-    int64_t inside = room > 0 ? (room + stride - 1) / stride : 0;
+    int64_t first = ig_ceil_div(line->before, stride);
+    int64_t inside = room > 0 ? ig_ceil_div(room, stride) : 0;
     int64_t last = line->width > inside ? line->width - inside : 0;
-    int64_t blocks = (line->width - 2 * max + columns - 1) / columns;
+    int64_t blocks = ig_ceil_div(line->width - 2 * max, columns);
     int64_t ends = line->width - (blocks > 0 ? blocks : 0) * columns, left = ends / 2;
     left = left > ends - last ? ends - last : left;
     left = left < first ? first : left;

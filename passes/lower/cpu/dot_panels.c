@@ -31,6 +31,8 @@
  */
 #include "passes/lower/cpu/dot.h"
 
+#include "base/checked.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -198,14 +200,11 @@ static void emit_by_rows(const dot *d, ig_builder *b, const dot_micro_panel *s,
     k_if_close(&half, NULL, NULL);
 }
 
-static int64_t ceil_div(int64_t a, int64_t b) {
-    return a / b + (a % b != 0);
-}
-
 /* Adds the heights of the blocks of a tile of so many rows to the range. */
 static void add_heights(const dot *d, int64_t rows, uint32_t range[2]) {
-    int64_t blocks = ceil_div(rows, d->panels.rows);
-    uint32_t low = (uint32_t)(rows / blocks), high = (uint32_t)ceil_div(rows, blocks);
+    int64_t blocks = ig_ceil_div(rows, d->panels.rows);
+    uint32_t low = (uint32_t)(rows / blocks),
+             high = (uint32_t)ig_ceil_div(rows, blocks);
     range[0] = low < range[0] ? low : range[0];
     range[1] = high > range[1] ? high : range[1];
 }
@@ -218,9 +217,9 @@ static void find_block_rows(const dot *d, uint32_t out_range[2]) {
     out_range[0] = UINT32_MAX;
     out_range[1] = 0;
     if (ig_dim_constant(d->lower->module, d->type->dims[d->rank - 2], &m) && m > 0) {
-        int64_t tiles = ceil_div(m, DOT_ROW_TILE);
+        int64_t tiles = ig_ceil_div(m, DOT_ROW_TILE);
         add_heights(d, m / tiles, out_range);
-        add_heights(d, ceil_div(m, tiles), out_range);
+        add_heights(d, ig_ceil_div(m, tiles), out_range);
         return;
     }
     assert(low > 0 && low <= DOT_ROW_TILE / 2 && "tiles of an open M have so many");
