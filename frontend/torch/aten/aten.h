@@ -48,6 +48,11 @@ bool ig_aten_axis_of_many(ig_ts_call *call, uint32_t index, uint32_t rank,
 const int64_t *ig_aten_axes(ig_ts_call *call, uint32_t index, uint32_t rank,
                             bool empty_is_all, uint32_t *out_count);
 
+/* Steps of one element that a window has room for along an axis of `extent` elements
+ * with `pads` more around it. */
+ig_dim ig_aten_window_room(ig_module *m, ig_dim extent, ig_dim pads, ig_dim kernel,
+                           ig_dim dilation);
+
 /* An axis that counts from the end where it is negative; false: there is none such. */
 bool ig_aten_wrap_axis(ig_expr *e, int64_t axis, uint32_t rank, uint32_t *out);
 /* A 0-d tensor is handled as one of one element. */

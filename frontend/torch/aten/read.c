@@ -214,6 +214,14 @@ const int64_t *ig_aten_axes(ig_ts_call *call, uint32_t index, uint32_t rank,
     return axes;
 }
 
+ig_dim ig_aten_window_room(ig_module *m, ig_dim extent, ig_dim pads, ig_dim kernel,
+                           ig_dim dilation) {
+    assert(m && "dims are of a module");
+    ig_dim one = ig_dim_of(1),
+           reach = ig_dim_mul(m, dilation, ig_dim_sub(m, kernel, one));
+    return ig_dim_sub(m, ig_dim_add(m, extent, pads), ig_dim_add(m, reach, one));
+}
+
 bool ig_aten_wrap_axis(ig_expr *e, int64_t axis, uint32_t rank, uint32_t *out) {
     int64_t bound = rank ? rank : 1;
     if (axis < -bound || axis >= bound) {

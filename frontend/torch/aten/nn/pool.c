@@ -98,9 +98,8 @@ typedef struct windows {
 static ig_dim count_positions(ig_module *m, const window *w, const window_axis *a,
                               ig_dim extent) {
     ig_dim one = ig_dim_of(1), padded = ig_dim_add(m, extent, a->pad);
-    ig_dim reach = ig_dim_mul(m, a->dilation, ig_dim_sub(m, a->kernel, one));
-    ig_dim room = ig_dim_sub(m, ig_dim_add(m, padded, a->pad),
-                             ig_dim_add(m, reach, one));
+    ig_dim pads = ig_dim_add(m, a->pad, a->pad);
+    ig_dim room = ig_aten_window_room(m, extent, pads, a->kernel, a->dilation);
     if (!w->ceil_mode) {
         return ig_dim_add(m, ig_dim_floor_div(m, room, a->stride), one);
     }

@@ -206,11 +206,8 @@ static const ig_dim *read_pair(ig_ts_call *call, uint32_t index, int64_t min) {
 /* How many windows an axis of `extent` elements has, which `pads` more surround. */
 static ig_dim count_windows(ig_module *m, ig_dim extent, ig_dim kernel, ig_dim dilation,
                             ig_dim pads, ig_dim stride) {
-    ig_dim one = ig_dim_of(1),
-           reach = ig_dim_mul(m, dilation, ig_dim_sub(m, kernel, one));
-    ig_dim padded = ig_dim_add(m, extent, pads);
-    ig_dim room = ig_dim_sub(m, padded, ig_dim_add(m, reach, one));
-    return ig_dim_add(m, ig_dim_floor_div(m, room, stride), one);
+    ig_dim room = ig_aten_window_room(m, extent, pads, kernel, dilation);
+    return ig_dim_add(m, ig_dim_floor_div(m, room, stride), ig_dim_of(1));
 }
 
 /* im2col(self [N, C, H, W], kernel_size, dilation, padding, stride)
