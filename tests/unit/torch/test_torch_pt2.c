@@ -268,12 +268,24 @@ TEST(types_that_are_given_must_agree) {
 }
 END_TEST
 
+/* A program that is refused, and words of the message. */
+typedef struct refusal {
+    recipe r;
+    ig_status status;
+    const char *why;
+} refusal;
+
+static void check_refusals(const refusal *rows, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        exported p;
+        CHECK_STATUS(import_recipe(&p, &rows[i].r, NULL), rows[i].status);
+        CHECK_MSG(strstr(p.c.why, rows[i].why) != NULL, "row %zu: %s", i, p.c.why);
+        close_program(&p);
+    }
+}
+
 TEST(what_is_wrong_is_given_and_nothing_is_run) {
-    static const struct {
-        recipe r;
-        ig_status status;
-        const char *why;
-    } rows[] = {
+    static const refusal rows[] = {
         { { 999, SYM("s0"), RELU, "x", "y", NULL }, IG_UNSUPPORTED, "version 999" },
         { { 8, SYM("s0"), "torch.ops.aten.frobnicate.default", "x", "y", NULL },
           IG_UNSUPPORTED,
@@ -326,21 +338,12 @@ TEST(what_is_wrong_is_given_and_nothing_is_run) {
         { { 8, SYM("s0"), RELU, "ghost", "y", NULL }, IG_INVALID, "'ghost'" },
         { { 8, SYM("s0"), RELU, "x", "ghost", NULL }, IG_INVALID, "'ghost'" },
     };
-    for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
-        exported p;
-        CHECK_STATUS(import_recipe(&p, &rows[i].r, NULL), rows[i].status);
-        CHECK_MSG(strstr(p.c.why, rows[i].why) != NULL, "row %zu: %s", i, p.c.why);
-        close_program(&p);
-    }
+    check_refusals(rows, IG_COUNT_OF(rows));
 }
 END_TEST
 
 TEST(maps_and_scans_that_are_wrong) {
-    static const struct {
-        recipe r;
-        ig_status status;
-        const char *why;
-    } rows[] = {
+    static const refusal rows[] = {
         { { 8, SYM("s0"), "torch._functorch.predispatch._vmap_increment_nesting", "x",
             "y", NULL },
           IG_INVALID,
@@ -353,12 +356,7 @@ TEST(maps_and_scans_that_are_wrong) {
           IG_INVALID,
           "associative_scan scans no operand" },
     };
-    for (size_t i = 0; i < IG_COUNT_OF(rows); i++) {
-        exported p;
-        CHECK_STATUS(import_recipe(&p, &rows[i].r, NULL), rows[i].status);
-        CHECK_MSG(strstr(p.c.why, rows[i].why) != NULL, "row %zu: %s", i, p.c.why);
-        close_program(&p);
-    }
+    check_refusals(rows, IG_COUNT_OF(rows));
 }
 END_TEST
 
