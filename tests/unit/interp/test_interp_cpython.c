@@ -2,6 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/interp/interp_case.h"
 
+#include <malloc.h>
 #include <pthread.h>
 #include <sys/single_threaded.h>
 #include <unistd.h>
@@ -326,6 +327,39 @@ static void *visit(void *opaque) {
     return NULL;
 }
 
+/* What the loader allocates for a thread is of the first libc's heap, here of its main
+ * part alone.  The other libc must not take it over with the stack of a thread that
+ * ended (runtime/interp/cpython/threads.c), and give it to its own callers. */
+TEST(threads_of_python_come_and_go) {
+    CHECK_INT(mallopt(M_ARENA_MAX, 1), 1);
+    ig_interp_manager *manager = make_manager(1, false);
+    if (!manager) {
+        return;
+    }
+    ig_interp *interp = acquire(manager, -1);
+    run(interp,
+        "import ctypes, threading\n"
+        "library = ctypes.CDLL('" INGOT_BINARY_DIR "/unit/libtest_thread_local.so')\n"
+        "def wave(count, size):\n"
+        "    threading.stack_size(size)\n"
+        "    threads = [threading.Thread(target=library.touch, args=(0,))\n"
+        "               for _ in range(count)]\n"
+        "    for thread in threads: thread.start()\n"
+        "    for thread in threads: thread.join()\n"
+        "for count in range(40):\n"
+        "    wave(count % 7, [0, 1 << 16, 1 << 25][count % 3])\n"
+        "heap = next(l for l in open('/proc/self/maps') if '[heap]' in l).split()[0]\n"
+        "start, end = (int(part, 16) for part in heap.split('-'))\n"
+        "malloc = ctypes.CDLL('libc.so.6').malloc\n"
+        "malloc.restype = ctypes.c_void_p\n"
+        "given = [malloc(size) for size in range(24, 200, 8) for _ in range(20)]\n"
+        "strange = [hex(place) for place in given if start <= place < end]\n"
+        "assert not strange, strange\n");
+    ig_interp_release(interp);
+    ig_interp_destroy(manager);
+}
+END_TEST
+
 /* Twelve threads over eight interpreters, each with a numpy of its own. */
 TEST(threads_share_interpreters_with_numpy) {
     enum { THREADS = 12 };
@@ -448,6 +482,7 @@ END_TEST
 UNIT_SUITE(interp_cpython, the_first_libc_knows_of_threads, values_cross_both_ways,
            tensors_are_used_where_they_lie, exceptions_are_statuses_with_tracebacks,
            a_deadline_ends_a_loop, interpreters_share_nothing,
-           sources_are_imported_everywhere, threads_share_interpreters_with_numpy,
-           a_later_manager_takes_them_over, what_is_not_there_is_said,
-           more_than_there_are_namespaces, torch_lives_in_processes)
+           sources_are_imported_everywhere, threads_of_python_come_and_go,
+           threads_share_interpreters_with_numpy, a_later_manager_takes_them_over,
+           what_is_not_there_is_said, more_than_there_are_namespaces,
+           torch_lives_in_processes)
