@@ -46,7 +46,8 @@ class Calls(unittest.TestCase):
     def test_elements_that_lie_otherwise_are_copied(self):
         wide = np.arange(24, dtype="f4").reshape(4, 6)
         for x in (wide[::2, :3], wide[:, ::2], wide.T[:, :3].copy("F"), wide[::-1, :3], wide[3:, 3:],
-                  np.broadcast_to(np.float32(2), (4, 3))):
+                  np.broadcast_to(np.float32(2), (4, 3)),
+                  np.frombuffer(b"-" + wide.tobytes(), "u1")[1:].view("f4").reshape(8, 3)):
             np.testing.assert_array_equal(self.add(x, x), x + x)
 
     def test_what_may_not_be_written_is_read(self):
@@ -127,7 +128,7 @@ class Calls(unittest.TestCase):
             self.add(x, z=x)
         with self.assertRaisesRegex(ValueError, "input 'y' is missing"):
             self.add.run({"x": x})
-        with self.assertRaisesRegex(ValueError, "3 inputs were given"):
+        with self.assertRaisesRegex(ValueError, "there is no input 'z'"):
             self.add.run({"x": x, "y": x, "z": x})
         for value, words in ((None, "'NoneType'"), ([1.0], "'list'"), (3.0, "'float'"),
                              ("a", "'str'"), (x.astype(object), "element .* expected a str")):

@@ -2,6 +2,7 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import re
 import tempfile
 import unittest
 
@@ -157,7 +158,11 @@ class Sessions(unittest.TestCase):
             self.session.run(None, feed)
         feed["y"] = self.x
         np.testing.assert_array_equal(self.session.run(None, feed)[0], self.x * 2)
-        np.testing.assert_array_equal(self.session.run(["sum"], feed)[0], self.x * 2)
+        for names in (["sum"], [], ()):  # none of them: all
+            np.testing.assert_array_equal(self.session.run(names, feed)[0], self.x * 2)
+        for name in ("z", b"x", 1, "\ud800"):
+            with self.assertRaisesRegex(ValueError, re.escape(f"no input {name!r}")):
+                self.session.run(None, {**feed, name: self.x})
         with self.assertRaisesRegex(ValueError, "'product'"):
             self.session.run(["product"], feed)
 

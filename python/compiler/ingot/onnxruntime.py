@@ -204,7 +204,7 @@ class InferenceSession(Session):
     def run(self, output_names, input_feed, run_options=None):
         feed = {name: value.numpy() if isinstance(value, OrtValue) else numpy.asarray(value)
                 for name, value in input_feed.items()}
-        return super().run(output_names, feed)
+        return super().run(output_names or None, feed)  # no names: all, as there
 
     def run_with_ort_values(self, output_names, input_feed, run_options=None):
         return [OrtValue(array) for array in self.run(output_names, input_feed)]

@@ -148,9 +148,14 @@ static bool is_row_major(const borrowed *b) {
     return is_row || is_empty(&b->view);
 }
 
+/* Sessions take no elements at odd addresses; their size is a power of two. */
+static bool is_aligned(const borrowed *b) {
+    return b->unit == 0 || ((uintptr_t)b->view.data & (b->unit - 1)) == 0;
+}
+
 /* The view becomes one of a copy where the elements lie otherwise. */
 static int make_rows(borrowed *b) {
-    if (is_row_major(b)) {
+    if (is_row_major(b) && is_aligned(b)) {
         return 0;
     }
     int64_t size = ig_view_bytes(&b->view);
@@ -344,8 +349,11 @@ static int view_dlpack(const dl_tensor *tensor, borrowed *out, bool has_gpu) {
         return -1;
     }
     out->is_readonly |= is_far;
-    return !is_far || is_row_major(out)
-               ? make_rows(out)
+    if (!is_far) {
+        return make_rows(out);
+    }
+    return is_row_major(out)
+               ? 0
                : refuse_device(
                      "a tensor of a GPU that is not contiguous: call .contiguous()");
 }

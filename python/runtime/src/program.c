@@ -249,6 +249,22 @@ static PyObject *program_call(PyObject *object, PyObject *args, PyObject *kwargs
 
 /* ---- flat calls ---- */
 
+/* Names the first value of a feed that is of no input. */
+static int refuse_others(const ig_program *opened, PyObject *feed) {
+    PyObject *key, *value;
+    Py_ssize_t at = 0;
+    while (PyDict_Next(feed, &at, &key, &value)) {
+        const char *name = PyUnicode_Check(key) ? PyUnicode_AsUTF8AndSize(key, NULL)
+                                                : NULL;
+        if (!name || ig_program_find_input(opened, name) < 0) {
+            PyErr_Clear();
+            PyErr_Format(PyExc_ValueError, "there is no input %R", key);
+            return -1;
+        }
+    }
+    return 0;
+}
+
 static int read_feed(session_slot *slot, const ig_program *opened, PyObject *feed,
                      ig_view *inputs) {
     size_t count = ig_program_input_count(opened);
@@ -269,9 +285,7 @@ static int read_feed(session_slot *slot, const ig_program *opened, PyObject *fee
         inputs[i] = input->view;
     }
     if ((size_t)PyDict_Size(feed) > count) {
-        PyErr_Format(PyExc_ValueError, "%zd inputs were given, the model has %zu",
-                     PyDict_Size(feed), count);
-        return -1;
+        return refuse_others(opened, feed);
     }
     return 0;
 }
