@@ -346,10 +346,7 @@ static void guard_pair(ig_expr *e, ig_dim a, ig_dim b, const char *what) {
 
 /* b broadcasts to a when bcast(b, a) = a: it is 1, or they are equal. */
 static void guard_pair_to(ig_expr *e, ig_dim a, ig_dim b, const char *what) {
-    ig_dim joined = ig_dim_bcast(e->module, b, a);
-    if (ig_dim_equal(e->module, joined, a) == IG_MAYBE) {
-        ig_make_guard_equal(e->builder, joined, a, explain_failure(e, what));
-    }
+    ig_expr_guard_equal(e, ig_dim_bcast(e->module, b, a), a, what);
 }
 
 static void guard_pairs(ig_expr *e, const ig_value *x, const ig_value *y,

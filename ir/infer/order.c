@@ -78,7 +78,7 @@ static ig_status topk_count(const ig_op *op, uint32_t axis, ig_dim *out_count) {
     IG_TRY(ig_check_dtype(op, 1, IG_DT_i64));
     const ig_type *k = ig_operand_type(op, 1);
     if (k->rank > 1 ||
-        (k->rank == 1 && ig_dim_is_static(k->dims[0]) && !ig_dim_is(k->dims[0], 1))) {
+        (k->rank == 1 && !ig_claim_equal(ig_op_module(op), k->dims[0], ig_dim_of(1)))) {
         return INFER_ERROR(op, "operand 1 is %s, expected one number",
                            ig_operand_text(op, 1));
     }

@@ -28,22 +28,11 @@ static ig_value *scale_by(ig_expr *e, ig_value *x, double scale) {
 /* C broadcasts one way: it must not widen the product. */
 static ig_value *add_bias(const ig_onnx_node *node, ig_value *sum, ig_value *bias,
                           double beta) {
-    const ig_type *have = bias->type;
-    if (!sum) {
-        return NULL;
+    const char *what = "input 2, C, does not broadcast to the shape of the product";
+    if (sum && bias->type->rank > sum->type->rank) {
+        return ig_expr_fail(node->e, IG_INVALID, "%s", what);
     }
-    bool fits = have->rank <= sum->type->rank;
-    for (uint32_t i = 1; fits && i <= have->rank; i++) {
-        ig_dim extent = have->dims[have->rank - i];
-        fits = ig_dim_is(extent, 1) ||
-               ig_dim_equal(node->import->module, extent,
-                            ig_onnx_extent(node->e, sum, sum->type->rank - i)) != IG_NO;
-    }
-    if (!fits) {
-        return ig_expr_fail(
-            node->e, IG_INVALID,
-            "input 2, C, does not broadcast to the shape of the product");
-    }
+    ig_expr_guard_broadcast_to(node->e, sum, bias, what);
     return ig_build_add(node->e, sum, scale_by(node->e, bias, beta));
 }
 

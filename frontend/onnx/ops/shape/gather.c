@@ -199,6 +199,10 @@ ig_status ig_onnx_import_one_hot(ig_onnx_node *node) {
     uint32_t axis = ig_onnx_axis_attr(node, "axis", -1, rank);
     ig_value *values = ig_onnx_ranked_input(node, 2, 1);
     ig_value *depth = ig_onnx_count_input(node, 1);
+    if (values) {
+        ig_expr_guard_equal(e, ig_onnx_extent(e, values, 0), ig_dim_of(2),
+                            "input 2 must hold two values");
+    }
     ig_value *classes = count_up(node, depth);
     ig_value *index = ig_expr_cast(e, node->inputs[0], IG_DT_i64);
     ig_value *from_end = ig_build_add(e, index, depth);
