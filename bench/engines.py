@@ -37,11 +37,11 @@ def output_arrays(source, batch):
 
 
 class IngotEngine:
-    name, build = "ingot", BUILD
+    name, build, options = "ingot", BUILD, ()
 
     def __init__(self, source, threads):
         self.source = source
-        artifact = compiled(source, self.name, self.build)
+        artifact = compiled(source, self.name, self.build, self.options)
         self.program = Program(artifact, source.load, self.build)
         self.session = self.program.session(threads)
         self.settings = {"load": source.load, "threads": threads}
@@ -67,6 +67,12 @@ class BaselineEngine(IngotEngine):
     name, build = "baseline", pathlib.Path(os.environ.get("INGOT_BASELINE", BUILD))
 
 
+class WinogradEngine(IngotEngine):
+    """With 3 x 3 convolutions of fewer products, which no peer is asked to make."""
+
+    name, options = "winograd", ("--winograd",)
+
+
 @functools.cache
 def build_id(build):
     """Of the compiler in `build`: another one may write what its runtime cannot read."""
@@ -74,7 +80,7 @@ def build_id(build):
     return json.loads(report.stdout)["build"]
 
 
-def compiled(source, engine, build):
+def compiled(source, engine, build, options=()):
     """The artifact beside an ONNX file, by that build of the compiler."""
     path = pathlib.Path(source.path)
     artifact = path.with_name(f"{path.stem}-{engine}-{build_id(build)}.ingot")
@@ -84,7 +90,7 @@ def compiled(source, engine, build):
             old.unlink(missing_ok=True)
         weights = "reference" if source.model.size == "large" else "embed"
         command = [build / "ingot", "compile", path, "-o", artifact]
-        subprocess.run([*command, "--weights", weights], check=True)
+        subprocess.run([*command, "--weights", weights, *options], check=True)
     return artifact
 
 
@@ -249,5 +255,6 @@ class TorchEngine:
         self.torch._dynamo.reset()
 
 
-ENGINE_CLASSES = (IngotEngine, BaselineEngine, OrtEngine, OpenVinoEngine, TorchEngine)
+ENGINE_CLASSES = (IngotEngine, WinogradEngine, BaselineEngine, OrtEngine, OpenVinoEngine,
+                  TorchEngine)
 ENGINES = {e.name: e for e in ENGINE_CLASSES}

@@ -58,6 +58,7 @@ class Row:
     make: typing.Callable  # () -> (path of the ONNX file, input arrays)
     bars: dict  # {peer: least ratio}
     tolerance: dict = dataclasses.field(default_factory=lambda: TOLERANCE)
+    engine: str = "ingot"
 
 
 # ---- where models come from ----
@@ -189,6 +190,12 @@ def image(name, batch, bar, side=224):
     return Row(f"{name} b{batch}", exported(name, batch, 3, side, side), bars)
 
 
+def winograd(name, batch, bar):
+    """A row of its own: peers multiply directly."""
+    return dataclasses.replace(image(name, batch, bar), name=f"{name} b{batch} --winograd",
+                               engine="winograd")
+
+
 def dense(kind, batch, bar):
     return Row(f"{kind} b{batch}", part(kind, batch), {ORT: bar})
 
@@ -206,6 +213,7 @@ ROWS = [
     image("resnet18", 1, 1.0),
     image("resnet18", 8, 1.0),
     image("resnet50", 1, 1.0),
+    winograd("resnet18", 1, 1.05), winograd("resnet18", 8, 1.05), winograd("resnet50", 1, 1.05),
     image("densenet121", 1, 1.05),
     image("googlenet", 1, 1.05),
     image("squeezenet1_1", 1, 1.05),
@@ -260,7 +268,7 @@ def check_agreement(engines, row):
 def measure_row(row, options):
     path, arrays = row.make()
     source = Source(Given(row.name, output_shapes(path, arrays)), path)
-    names = options.given_engines or ["ingot", *row.bars]
+    names = options.given_engines or [row.engine, *row.bars]
     engines = [ENGINES[name](source, 1) for name in names]
     for engine in engines:
         engine.prepare([arrays])

@@ -155,7 +155,7 @@ static ig_status put_options(model_key *k, const ig_compile_options *options) {
     ig_put(&k->out, "\n%d %d %d\n", options->weights == IG_WEIGHTS_REFERENCE,
            options->torch_empty != 0, options->clamp_ids != 0);
     ig_put(&k->out, "%d %d\n", options->sanitize != 0, options->debug != 0);
-    ig_put(&k->out, "%d\n", options->tf32 != 0);
+    ig_put(&k->out, "%d %d\n", options->tf32 != 0, options->winograd != 0);
     ig_put_quoted(&k->out, ig_str_of(options->passes));
     ig_put_quoted(&k->out, ig_str_of(k->module->name));
     return IG_OK;

@@ -130,7 +130,8 @@ ig_status ig_module_lower(const ig_module *module, const ig_compile_options *opt
                        .passes = { .target = out->targets.targets[i],
                                    .torch_empty = options->torch_empty,
                                    .clamp_ids = options->clamp_ids,
-                                   .tf32 = options->tf32 } };
+                                   .tf32 = options->tf32,
+                                   .winograd = options->winograd } };
         note_family(&out->targets, p.passes.target, &p.passes);
         p.observer = (ig_pass_observer){ .after = after_pass,
                                          .user = &p,

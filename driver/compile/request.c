@@ -48,6 +48,7 @@ static void put_options(ig_writer *out, const ig_isolated_work *work) {
     put_number(out, "sanitize", compile->sanitize);
     put_number(out, "debug", compile->debug);
     put_number(out, "tf32", compile->tf32);
+    put_number(out, "winograd", compile->winograd);
     put_text(out, "stop_after", compile->stop_after);
     put_text(out, "stage", work->stage);
     put_number(out, "format", work->format);
@@ -132,6 +133,7 @@ static const struct {
     { "sanitize", AT(compile.sanitize) },
     { "debug", AT(compile.debug) },
     { "tf32", AT(compile.tf32) },
+    { "winograd", AT(compile.winograd) },
     { "format", AT(format) },
     { "threads", AT(threads) },
 };

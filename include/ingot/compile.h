@@ -43,6 +43,8 @@ struct ig_compile_options {
     size_t device_memory; /* of a program that is opened here: ig_program_options */
     int tf32; /* products of f32 on GPUs: factors have 10 bits after the point (tf32),
                * where the GPU has instructions for it; sums are f32 */
+    int winograd; /* convolutions of 3 x 3 constant taps, of f32 on CPUs, may be made of
+                   * fewer products with transformed factors (docs/performance.md) */
 };
 
 /* Are target, passes and stop_after names that this build knows?  IG_INVALID after a

@@ -7,23 +7,23 @@
 
 /* ---- attributes ---- */
 
-static int64_t int_at(const ig_op *op, uint32_t slot, uint32_t axis) {
-    return ig_attr_is_set(op, slot) ? op->attrs[slot].as.ints[axis] : 1;
-}
-
-static bool has_pads(const ig_op *op, uint32_t slot) {
+static bool is_set(const ig_op *op, uint32_t slot) {
     return slot != IG_WINDOW_NO_SLOT && ig_attr_is_set(op, slot);
 }
 
+static int64_t int_at(const ig_op *op, uint32_t slot, uint32_t axis) {
+    return is_set(op, slot) ? op->attrs[slot].as.ints[axis] : 1;
+}
+
 static ig_dim dim_at(const ig_op *op, uint32_t slot, uint32_t axis) {
-    return has_pads(op, slot) ? op->attrs[slot].as.dims[axis] : ig_dim_of(0);
+    return is_set(op, slot) ? op->attrs[slot].as.dims[axis] : ig_dim_of(0);
 }
 
 static ig_status check_positive(const ig_op *op, uint32_t slot, uint32_t rank) {
-    const char *name = ig_ops[op->code].attrs[slot].name;
-    if (!ig_attr_is_set(op, slot)) {
+    if (!is_set(op, slot)) {
         return IG_OK;
     }
+    const char *name = ig_ops[op->code].attrs[slot].name;
     if (op->attrs[slot].count != rank) {
         return INFER_ERROR(op, "%s has %u entries, expected %u, one a spatial axis",
                            name, op->attrs[slot].count, rank);
@@ -38,7 +38,7 @@ static ig_status check_positive(const ig_op *op, uint32_t slot, uint32_t rank) {
 }
 
 static ig_status check_pads(const ig_op *op, uint32_t slot, uint32_t rank) {
-    if (has_pads(op, slot) && op->attrs[slot].count != rank) {
+    if (is_set(op, slot) && op->attrs[slot].count != rank) {
         return INFER_ERROR(op, "%s has %u entries, expected %u, one a spatial axis",
                            ig_ops[op->code].attrs[slot].name, op->attrs[slot].count,
                            rank);

@@ -18,7 +18,7 @@
 enum { IG_WINDOW_RANK = 6 };
 
 /* Where an op keeps its geometry. */
-#define IG_WINDOW_NO_SLOT UINT32_MAX /* of `before` and `after`: it never pads */
+#define IG_WINDOW_NO_SLOT UINT32_MAX /* no such attribute: steps of 1, no padding */
 typedef struct ig_window_slots {
     uint32_t strides, dilations, before, after;
 } ig_window_slots;

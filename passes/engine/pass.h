@@ -18,6 +18,7 @@ typedef struct ig_pass_options {
     bool torch_empty;        /* an empty bag is 0 in every pooling mode, as in torch */
     bool clamp_ids;          /* ids out of range are clamped instead of reported */
     bool tf32;               /* GPUs may round factors of f32 products to tf32 */
+    bool winograd;           /* convolutions may be conv_winograd */
     bool lacks_f16c;         /* a level that shares the weights has no f16 conversion */
     bool has_vnni;           /* one of these has an instruction for dot4 */
     const char *open_weights; /* names "a,b" that open_weights opens; NULL: all that

@@ -90,6 +90,13 @@ static void count_conv_panels(counter *c, const ig_op *op) {
     add_flops(c, ig_dim_mul(c->module, count_of(c, &op->results[0]), depth), 2);
 }
 
+/* As if its weights were the 9 taps that 16 of them are made of. */
+static void count_conv_winograd(counter *c, const ig_op *op) {
+    const ig_type *x = op->operands[0].value->type;
+    ig_dim results = count_of(c, &op->results[0]);
+    add_flops(c, ig_dim_mul(c->module, results, x->dims[x->rank - 1]), 2 * 9);
+}
+
 static void count_conv_channels(counter *c, const ig_op *op) {
     const ig_type *w = op->operands[1].value->type;
     ig_dim taps = ig_dim_product(c->module, w->dims, w->rank - 1);
@@ -263,6 +270,7 @@ static const count_fn counts[IG_OP_COUNT] = {
     [IG_OP_conv] = count_conv,
     [IG_OP_conv_panels] = count_conv_panels,
     [IG_OP_conv_quads] = count_conv_panels,
+    [IG_OP_conv_winograd] = count_conv_winograd,
     [IG_OP_conv_channels] = count_conv_channels,
     [IG_OP_pool] = count_pool,
     [IG_OP_interact] = count_interact,

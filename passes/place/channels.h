@@ -15,6 +15,11 @@ void ig_channels_replace(ig_pass_run *run, ig_expr *e, ig_op *op, ig_value *y);
 /* channels_bytes.c: a conv_integer in groups becomes conv_quads; false for others. */
 bool ig_channels_convert_bytes(ig_pass_run *run, ig_op *op);
 
+/* channels_winograd.c: may and should the convolution be conv_winograd?  Its weights
+ * [O, C, 3, 3], constants, transformed to [O, C, 4, 4]. */
+bool ig_channels_takes_winograd(const ig_pass_run *run, const ig_op *conv);
+ig_value *ig_channels_winograd_weights(ig_expr *e, ig_value *w);
+
 /* channels_sink.c: ops on values that were brought back work on those with channels
  * last. */
 extern const ig_rule ig_channels_rules[];

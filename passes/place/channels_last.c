@@ -79,6 +79,7 @@ typedef struct convolution {
     ig_op *op;
     int64_t group, outs, ins; /* of a group */
     uint32_t space;
+    bool is_winograd;
 } convolution;
 
 static bool has_padding(const ig_op *op) {
@@ -180,7 +181,8 @@ static bool add_op(company *all, const ig_op *op) {
     bool is_turn = op->code == IG_OP_transpose && op->results->type->rank == all->rank;
     if (is_turn || op->body_count > 0 || all->count == NEIGHBOURS ||
         ig_op_family(op) == IG_FAMILY_conv || ig_op_family(op) == IG_FAMILY_pool ||
-        op->code == IG_OP_conv_panels || op->code == IG_OP_conv_channels) {
+        op->code == IG_OP_conv_panels || op->code == IG_OP_conv_channels ||
+        op->code == IG_OP_conv_winograd) {
         return false;
     }
     all->ops[all->count++] = op;
@@ -271,7 +273,9 @@ static ig_value *build_taps(ig_expr *e, ig_value *w) {
 }
 
 static ig_value *build_packed(ig_expr *e, const convolution *c, ig_value *w) {
-    return is_depthwise(c) ? build_taps(e, w) : build_panels(e, c, w);
+    return is_depthwise(c)  ? build_taps(e, w)
+           : c->is_winograd ? build_panels(e, c, ig_channels_winograd_weights(e, w))
+                            : build_panels(e, c, w);
 }
 
 /* A convolution of f16 or bf16 as one of f32 whose operands are widened; `op` goes. */
@@ -302,10 +306,11 @@ static ig_weight *pack_constant(ig_pass_run *run, const convolution *c) {
     if (!w) {
         return NULL;
     }
-    const char *name = is_depthwise(c)
-                           ? ig_arena_printf(run->scratch, "%s.channels", from)
-                           : ig_arena_printf(run->scratch, "%s.conv%lld", from,
-                                             (long long)c->group);
+    const char *name =
+        is_depthwise(c) ? ig_arena_printf(run->scratch, "%s.channels", from)
+        : c->is_winograd
+            ? ig_arena_printf(run->scratch, "%s.winograd", from)
+            : ig_arena_printf(run->scratch, "%s.conv%lld", from, (long long)c->group);
     ig_weight *known = ig_module_weight(module, name);
     if (known) {
         return known->is_recipe ? known : NULL; /* else the model's own */
@@ -358,6 +363,24 @@ static bool pays_without_zeros(const convolution *c, const ig_op *pad) {
     return c->ins >= PAYING_RUN && ig_dim_is_static(x->dims[1]);
 }
 
+/* The image; its padding is attributes where that pays. */
+static ig_value *take_image(const convolution *c, ig_dims *before, ig_dims *after) {
+    const ig_op *pad = find_padding(c);
+    if (!pad || !pays_without_zeros(c, pad)) {
+        return c->op->operands[0].value;
+    }
+    *before = (ig_dims){ pad->attrs[IG_pad_before].as.dims + 2, c->space };
+    *after = (ig_dims){ pad->attrs[IG_pad_after].as.dims + 2, c->space };
+    return pad->operands[0].value;
+}
+
+static ig_value *build_conv_winograd(ig_expr *e, const convolution *c,
+                                     ig_value *panels) {
+    ig_conv_winograd_attrs attrs = { .columns = c->outs };
+    ig_value *x = take_image(c, &attrs.before, &attrs.after);
+    return ig_build_conv_winograd(e, ig_channels_to_last(e, x), panels, attrs);
+}
+
 static ig_value *build_conv_panels(ig_expr *e, const convolution *c, ig_value *panels) {
     ig_conv_attrs own = ig_conv_attrs_of(c->op);
     const ig_type *w = c->op->operands[1].value->type;
@@ -372,13 +395,7 @@ static ig_value *build_conv_panels(ig_expr *e, const convolution *c, ig_value *p
     if (c->group > 1) {
         attrs.group = (ig_maybe_int)IG_SET(c->group);
     }
-    ig_value *x = c->op->operands[0].value;
-    const ig_op *pad = find_padding(c);
-    if (pad && pays_without_zeros(c, pad)) {
-        x = pad->operands[0].value;
-        attrs.before = (ig_dims){ pad->attrs[IG_pad_before].as.dims + 2, c->space };
-        attrs.after = (ig_dims){ pad->attrs[IG_pad_after].as.dims + 2, c->space };
-    }
+    ig_value *x = take_image(c, &attrs.before, &attrs.after);
     return ig_build_conv_panels(e, ig_channels_to_last(e, x), panels, attrs);
 }
 
@@ -426,11 +443,13 @@ static bool convert_op(ig_pass_run *run, ig_op *op) {
     }
     ig_builder b = ig_builder_before(op);
     ig_expr e = ig_expr_of(&b);
+    c.is_winograd = ig_channels_takes_winograd(run, op);
     ig_value *w = pack_weights(run, &e, &c);
     if (!w) {
         return false;
     }
     ig_value *y = is_depthwise(&c) ? build_conv_channels(&e, &c, w)
+                  : c.is_winograd  ? build_conv_winograd(&e, &c, w)
                                    : build_conv_panels(&e, &c, w);
     if (op->operand_count > 2) {
         y = ig_build_add(&e, y, op->operands[2].value);
@@ -453,7 +472,8 @@ static bool convert_block(ig_pass_run *run, ig_block *block) {
             has_any |= convert_block(run, op->bodies[i]);
         }
         has_any |= op->code == IG_OP_conv_panels || op->code == IG_OP_conv_channels ||
-                   op->code == IG_OP_conv_quads || is_integer_product(op);
+                   op->code == IG_OP_conv_quads || op->code == IG_OP_conv_winograd ||
+                   is_integer_product(op);
         has_any |= op->code == IG_OP_conv && convert_op(run, op);
         has_any |= op->code == IG_OP_conv_integer && ig_channels_convert_bytes(run, op);
     }

@@ -142,6 +142,30 @@ def channels_last(file):
                   dynamic=False)
 
 
+# name, x, columns, pads before, pads after
+WINOGRAD = [
+    ("whole", (1, 3, 6, 4), 5, (0, 0), (0, 0)),
+    ("pads", (2, 2, 3, 5), 17, (1, 0), (2, 3)),
+]
+
+
+def winograd(file):
+    """The weights are those of F(2x2, 3x3): G w G', in halves here."""
+    factor = np.array([[2, 0, 0], [1, 1, 1], [1, -1, 1], [0, 0, 2]]) / 2
+    for name, xs, columns, before, after in WINOGRAD:
+        x, w = values("f32", xs, -2, 2), values("f32", (columns, xs[1], 3, 3), -2, 2)
+        y = convolve(F.pad(wide(x), torch_pads(before, after)), wide(w), None, (1, 1), (1, 1),
+                     1)
+        u = (factor @ w.astype(np.float64) @ factor.T).astype(np.float32)
+        file.case(f"conv/winograd/{name}", [
+            "%0 = conv_winograd %x, %w" + attributes(
+                f"columns = {columns}", ints("before", before), ints("after", after)),
+            "ret %0"
+        ], [("x", "f32", np.moveaxis(x, 1, -1).copy()), ("w", "f32", panels_of(u, 1))],
+                  [result("f32", y.movedim(1, -1).contiguous())], (1e-5, 1e-5),
+                  dynamic=False)
+
+
 # name, x, w, stride, dilation, group
 QUADS = [
     ("plain", (2, 4, 4, 5), (5, 4, 3, 2), (1, 1), (1, 1), 1),
@@ -523,7 +547,7 @@ def main():
     file = File("network.txt", "Neural networks.  Written by generate_network.py.")
     for part in (convolutions, transposed, pools, adaptive, norms, attention, recurrent,
                  resampling, empty_rows, scores, channels_last, integers_last,
-                 channels_of_bytes, grid_ends):
+                 channels_of_bytes, grid_ends, winograd):
         part(file)
     file.write()
 

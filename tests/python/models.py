@@ -20,6 +20,15 @@ FIXED = b"""module @fixed {
 }
 """
 
+# A convolution of 3 x 3 taps, 32 channels, zeros around; {weights} are its numbers.
+CONV = """module @conv {{
+  weight @w : f32[32, 32, 3, 3] = [{weights}]
+  graph @main(%x: f32[B, 32, H, W]) -> (f32[B, 32, H, W] "y") {{
+    %0 = conv %x, @w {{before = [1, 1], after = [1, 1]}} : f32[B, 32, H, W]
+    ret %0
+  }}
+}}"""
+
 PAIR = b"""module @pair {
   graph @main(%x: f32[N]) -> (f32[N] "double", i64[N] "whole") as forward(x: tensor) -> {"a": tensor, "b": [tensor, 3, none]} {
     %0 = add %x, %x : f32[N]

@@ -252,6 +252,17 @@ print(got)
 
 
 class Opening(unittest.TestCase):
+    def test_winograd_is_another_program(self):
+        rng = np.random.default_rng(0)
+        w = rng.integers(-64, 64, 32 * 32 * 9) / 64
+        text = models.CONV.format(weights=", ".join(map(str, w))).encode()
+        x = rng.standard_normal((2, 32, 9, 7)).astype("f4")
+        plain, program = ingot.compile(text), ingot.compile(text, winograd=True)
+        self.assertNotIn("winograd", plain.dump())
+        self.assertIn("kernel = @winograd", program.dump())
+        np.testing.assert_allclose(program(x), plain(x), rtol=1e-4, atol=1e-4)
+        self.assertTrue(program.verify(x))
+
     def test_saved_and_loaded(self):
         x = np.ones((4, 3), "f4")
         with tempfile.TemporaryDirectory() as folder:

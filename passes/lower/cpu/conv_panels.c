@@ -483,6 +483,9 @@ static ig_op *find_anchor(ig_lower *lower) {
 }
 
 ig_status ig_lower_cpu_conv_panels(ig_lower *lower) {
+    if (ig_lower_anchor(lower, IG_OP_conv_winograd)) {
+        return ig_lower_cpu_winograd(lower);
+    }
     ig_op *op = find_anchor(lower);
     assert(op && "the family's body has its anchor");
     const ig_type *out = op->results[0].type;

@@ -36,6 +36,7 @@ ig_status ig_lower_cpu_map(ig_lower *lower);         /* map.c: elementwise, copi
 ig_status ig_lower_cpu_pool(ig_lower *lower);        /* pool.c */
 ig_status ig_lower_cpu_conv_panels(ig_lower *lower); /* conv_panels.c: channels last */
 ig_status ig_lower_cpu_conv_channels(ig_lower *lower); /* conv_channels.c */
+ig_status ig_lower_cpu_winograd(ig_lower *lower);      /* winograd.c: of conv_panels */
 
 ig_status ig_lower_cpu_group_norm(ig_lower *lower); /* group_norm.c: channels last */
 

@@ -211,7 +211,7 @@ def _source_of(model, example_inputs, dynamic_shapes, inputs, is_trained=False):
 def compile(model, example_inputs=None, dynamic_shapes=None, *, inputs=(), target=None,  # noqa: A001
             threads=1, entry=None, resource=None, isolate=False, clamp_ids=False,
             torch_empty=False, cache=None, memory_limit=0, progress=None, ops=None,
-            external_data=None):
+            external_data=None, winograd=False):
     """Compiles a model for this process.
 
     model: a path (.onnx, .pt, .pt2, .ig), bytes of such a file, an onnx.ModelProto, a
@@ -232,6 +232,8 @@ def compile(model, example_inputs=None, dynamic_shapes=None, *, inputs=(), targe
         libraries, or a list of these (docs/custom-operators.md).
     external_data: of an ONNX model, in place of files beside it: {"weights.bin": bytes}, or
         tensors by their names, {"layer.weight": array}; whatever has a buffer.
+    winograd: 3 x 3 convolutions of f32 of fewer products, rounded in other places
+        (docs/performance.md).
 
     Returns a Program.  Raises InvalidError, UnsupportedError, LimitError, FileError,
     CancelledError, InternalError, all of them ingot.Error, with what to do in the text.
@@ -239,7 +241,7 @@ def compile(model, example_inputs=None, dynamic_shapes=None, *, inputs=(), targe
     source = _source_of(model, example_inputs, dynamic_shapes, inputs)
     source.update(target=target, entry=entry, resource=resource, isolate=isolate,
                   clamp_ids=clamp_ids, torch_empty=torch_empty, cache=cache,
-                  memory_limit=memory_limit,
+                  memory_limit=memory_limit, winograd=winograd,
                   external_data=dict(external_data or {}))
     given, libraries = options_of(ops)
     source.update(given)

@@ -116,24 +116,26 @@ static int read_request(PyObject *args, PyObject *kwargs, request *out) {
                              "clip_norm",     "weights",     "values",
                              "op_files",      "libraries",   "accumulate",
                              "plan",          "rank",        "division",
-                             "external_data", NULL };
+                             "external_data", "winograd",    NULL };
     PyObject *inputs = NULL, *progress = NULL, *optimizers = NULL;
     PyObject *op_files = NULL, *libraries = NULL, *external = NULL;
     int isolate = 0, torch_empty = 0, clamp = 0, no_cache = 0, reference = 0;
+    int winograd = 0;
     int division = IG_DIVIDE_AS_LOSS;
     long long accumulate = 0, rank = 0;
     *out = (request){ .import = { .size = sizeof out->import },
                       .compile = { .size = sizeof out->compile },
                       .train = { .size = sizeof out->train } };
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "|$O&z#OzzzppppO&LOO&pzzOzOzdOOOOLzLiO", names, take_path,
+            args, kwargs, "|$O&z#OzzzppppO&LOO&pzzOzOzdOOOOLzLiOp", names, take_path,
             &out->paths[0], &out->bytes, &out->size, &inputs, &out->import.entry,
             &out->import.resource, &out->compile.target, &isolate, &torch_empty, &clamp,
             &no_cache, take_path, &out->paths[1], &out->memory_limit, &progress,
             take_path, &out->paths[2], &reference, &out->stage, &out->format,
             &out->arguments, &out->train.loss, &optimizers, &out->part,
             &out->train.clip_norm, &out->weights, &out->values, &op_files, &libraries,
-            &accumulate, &out->train.plan, &rank, &division, &external)) {
+            &accumulate, &out->train.plan, &rank, &division, &external,
+            &winograd)) {
         return -1;
     }
     out->train.accumulate = accumulate;
@@ -146,6 +148,7 @@ static int read_request(PyObject *args, PyObject *kwargs, request *out) {
     out->compile.isolate = isolate;
     out->compile.torch_empty = torch_empty;
     out->compile.clamp_ids = clamp;
+    out->compile.winograd = winograd;
     out->compile.no_cache = no_cache;
     out->compile.weights = reference ? IG_WEIGHTS_REFERENCE : IG_WEIGHTS_EMBED;
     out->import.keeps_weights = out->train.loss || out->weights;

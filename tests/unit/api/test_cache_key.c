@@ -83,6 +83,7 @@ TEST(every_option_decides) {
         { .target = "cpu:v3", .clamp_ids = 1 },
         { .target = "cpu:v3", .sanitize = 1 },
         { .target = "cpu:v3", .tf32 = 1 },
+        { .target = "cpu:v3", .winograd = 1 },
     };
     key_case c;
     open_case(&c);

@@ -40,9 +40,9 @@ typedef struct settings {
     double percentile, smoothing, max_error, clip_norm;
     bool has_percentile, has_smoothing, has_max_error, has_clip_norm;
     int64_t weight_bits, epochs, steps, checkpoint_every, accumulate;
-    bool json, quiet, torch_empty, clamp_ids, sanitize, debug, isolate, no_cache, check,
-        markdown, help, trust_code, bisect, dynamic, per_tensor, symmetric,
-        unsigned_weights, measure, only_outputs, resume;
+    bool json, quiet, torch_empty, clamp_ids, winograd, sanitize, debug, isolate,
+        no_cache, check, markdown, help, trust_code, bisect, dynamic, per_tensor,
+        symmetric, unsigned_weights, measure, only_outputs, resume;
     text_list arguments; /* positional */
     const char *group;   /* of a rank: as ig_group_open takes it */
     int64_t ranks, timeout, chunks;
@@ -118,6 +118,9 @@ enum { MAX_THREADS = 4096, MAX_SESSIONS = 4096, MAX_INTERPRETERS = 64 };
     FLAG("torch-empty", torch_empty, "an empty bag gives 0, also where pooling is max")
 #define ROW_CLAMP_IDS \
     FLAG("clamp-ids", clamp_ids, "clamp ids out of range instead of reporting them")
+#define ROW_WINOGRAD           \
+    FLAG("winograd", winograd, \
+         "3 x 3 convolutions of f32 by F(2 x 2, 3 x 3), rounded in other places")
 #define ROW_SANITIZE           \
     FLAG("sanitize", sanitize, \
          "check every load and store of the code, fill dead memory (slow)")
@@ -162,8 +165,8 @@ enum { MAX_THREADS = 4096, MAX_SESSIONS = 4096, MAX_INTERPRETERS = 64 };
         COUNT("deadline", 0, deadline, 1, 1 << 30,                               \
               "milliseconds for the rows of a call; later rows count as missing")
 #define ROWS_COMPILE                                                                   \
-    ROW_TARGET, ROW_TORCH_EMPTY, ROW_CLAMP_IDS, ROW_SANITIZE, ROW_DEBUG, ROW_NO_CACHE, \
-        ROW_LIMIT
+    ROW_TARGET, ROW_TORCH_EMPTY, ROW_CLAMP_IDS, ROW_WINOGRAD, ROW_SANITIZE, ROW_DEBUG, \
+        ROW_NO_CACHE, ROW_LIMIT
 
 typedef struct verb {
     const char *name, *arguments, *help; /* arguments: "MODEL -o OUT.ingot" */

@@ -158,6 +158,7 @@ ig_compile_options compile_options(const settings *given) {
         .no_cache = given->no_cache,
         .device_memory = (size_t)given->device_memory << 20,
         .tf32 = given->precision && strcmp(given->precision, "tf32") == 0,
+        .winograd = given->winograd,
     };
 }
 
