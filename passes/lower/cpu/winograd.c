@@ -8,7 +8,8 @@
  * with panels of transformed weights: 16 products for 4 results, where the convolution
  * itself has 36.
  *
- *   grid       tiles of patches, whole blocks of them
+ *   grid       tiles of patches, whole blocks of them; where these are few, times
+ *              groups of columns
  *   tile       its patches are transformed into scratch memory, at most half of L2;
  *              then it goes over the columns
  *   micro-panel
@@ -34,6 +35,8 @@ enum {
     PRODUCTS = IG_WINOGRAD_PRODUCTS,
     RESULTS = OUT * OUT,
     MAX_BLOCKS = 4, /* of a tile */
+    TILES = 8,      /* of the grid, where columns can be split */
+    GROUP_COLUMNS = 128,
 };
 
 typedef struct winograd {
@@ -43,9 +46,11 @@ typedef struct winograd {
     const ig_type *out;
     ig_gemm_shape shape;
     int64_t channels, columns;
-    int64_t line;       /* floats from one patch to the next */
-    int64_t blocks;     /* of a tile, at most */
-    int64_t width;      /* columns of a micro-panel */
+    int64_t line;   /* floats from one patch to the next */
+    int64_t blocks; /* of a tile, at most */
+    int64_t width;  /* columns of a micro-panel */
+    int64_t groups; /* of columns: tiles of the same patches */
+    int64_t group_columns;
     ig_dim patches[3];  /* along each axis: image, rows, columns */
     ig_value *count;    /* all of them */
     ig_value *inputs;   /* [PRODUCTS, patches of a tile, line] */
@@ -85,6 +90,20 @@ static void find_patch(const winograd *w, ig_builder *b, ig_value *number,
         number = k_div(b, number, extent);
     }
     out_index[0] = number;
+}
+
+/* Those of the patch after it. */
+static void step_patch(const winograd *w, ig_builder *b, ig_value *const index[3],
+                       ig_value *out_next[3]) {
+    ig_value *carry = k_i64(b, 1), *zero = k_i64(b, 0);
+    for (uint32_t d = 2; d > 0; d--) {
+        ig_value *next = k_add(b, index[d], carry);
+        ig_value *is_over = k_compare(b, IG_OP_eq, next,
+                                      ig_lower_dim(w->lower, w->patches[d]));
+        out_next[d] = k_where(b, is_over, zero, next);
+        carry = k_cast(b, is_over, IG_DT_i64);
+    }
+    out_next[0] = k_add(b, index[0], carry);
 }
 
 /* The sum of `count` vectors, `step` apart, times factors of 1, 0 and -1. */
@@ -171,10 +190,9 @@ static void transform_vector(const winograd *w, ig_builder *b,
     }
 }
 
-static void transform_patch(const winograd *w, ig_builder *b, ig_value *number,
+static void transform_patch(const winograd *w, ig_builder *b, ig_value *const index[3],
                             ig_value *patch) {
-    ig_value *index[3], *elements[PRODUCTS];
-    find_patch(w, b, number, index);
+    ig_value *elements[PRODUCTS];
     open_patch(w, b, index, elements);
     int64_t lanes = w->shape.lanes, whole = w->channels / lanes * lanes;
     k_loop line = k_loop_open(b, k_i64(b, 0), k_i64(b, whole), k_i64(b, lanes), NULL,
@@ -190,11 +208,18 @@ static void transform_patch(const winograd *w, ig_builder *b, ig_value *number,
 static void transform_patches(const winograd *w, ig_builder *b,
                               const patch_range *range) {
     ig_value *size = k_mul(b, range->blocks, k_i64(b, w->shape.rows));
-    ig_value *last = k_sub(b, w->count, k_i64(b, 1));
-    k_loop loop = k_loop_open(b, k_i64(b, 0), size, k_i64(b, 1), NULL, 0);
-    ig_value *number = k_min(&loop.b, k_add(&loop.b, range->first, loop.index), last);
-    transform_patch(w, &loop.b, number, loop.index);
-    k_loop_close(&loop, NULL, 0);
+    ig_value *last = k_sub(b, k_sub(b, w->count, range->first), k_i64(b, 1));
+    ig_value *index[3], *next[3];
+    find_patch(w, b, range->first, index);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), size, k_i64(b, 1), index, 3);
+    ig_builder *in = &loop.b;
+    transform_patch(w, in, loop.carried, loop.index);
+    step_patch(w, in, loop.carried, next);
+    ig_value *has_next = k_compare(in, IG_OP_lt, loop.index, last);
+    for (uint32_t d = 0; d < 3; d++) {
+        next[d] = k_where(in, has_next, next[d], loop.carried[d]);
+    }
+    k_loop_close(&loop, next, 3);
 }
 
 /* ---- products ---- */
@@ -332,10 +357,9 @@ static void store_each(const winograd *w, ig_builder *b, ig_value *const index[3
 }
 
 /* The results of patch number `patch` of the tile in a micro-panel. */
-static void finish_patch(const winograd *w, ig_builder *b, const patch_range *range,
-                         const micro_panel *p, ig_value *patch) {
-    ig_value *index[3], *x[PRODUCTS], *y[RESULTS];
-    find_patch(w, b, k_add(b, range->first, patch), index);
+static void finish_patch(const winograd *w, ig_builder *b, const micro_panel *p,
+                         ig_value *const index[3], ig_value *patch) {
+    ig_value *x[PRODUCTS], *y[RESULTS];
     ig_value *left = k_sub(b, k_i64(b, w->columns), p->column);
     ig_value *width = k_min(b, left, k_i64(b, (int64_t)p->panels * PANEL));
     ig_value *zero = k_i64(b, 0), *step = k_i64(b, w->shape.lanes);
@@ -355,10 +379,13 @@ static void finish_patches(const winograd *w, ig_builder *b, const patch_range *
                            const micro_panel *p) {
     ig_value *left = k_sub(b, w->count, range->first);
     ig_value *size = k_mul(b, range->blocks, k_i64(b, w->shape.rows));
-    k_loop loop = k_loop_open(b, k_i64(b, 0), k_min(b, left, size), k_i64(b, 1), NULL,
-                              0);
-    finish_patch(w, &loop.b, range, p, loop.index);
-    k_loop_close(&loop, NULL, 0);
+    ig_value *index[3], *next[3];
+    find_patch(w, b, range->first, index);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), k_min(b, left, size), k_i64(b, 1), index,
+                              3);
+    finish_patch(w, &loop.b, p, loop.carried, loop.index);
+    step_patch(w, &loop.b, loop.carried, next);
+    k_loop_close(&loop, next, 3);
 }
 
 /* ---- the schedule ---- */
@@ -369,16 +396,24 @@ static void emit_micro_panel(const winograd *w, ig_builder *b, const patch_range
     finish_patches(w, b, range, &p);
 }
 
-/* Micro-panels of all panels that they hold, then one for those that are left. */
-static void emit_columns(const winograd *w, ig_builder *b, const patch_range *range) {
+/* Micro-panels of all panels that they hold, then one for those that are left, which
+ * the last group has. */
+static void emit_columns(const winograd *w, ig_builder *b, const patch_range *range,
+                         ig_value *group) {
     int64_t panels = (w->columns + PANEL - 1) / PANEL, each = w->shape.panels;
     int64_t whole = panels / each * each;
-    ig_value *zero = k_i64(b, 0), *step = k_i64(b, each * PANEL);
-    k_loop loop = k_loop_open(b, zero, k_i64(b, whole * PANEL), step, NULL, 0);
+    ig_value *first = k_mul(b, group, k_i64(b, w->group_columns));
+    ig_value *end = k_min(b, k_add(b, first, k_i64(b, w->group_columns)),
+                          k_i64(b, whole * PANEL));
+    k_loop loop = k_loop_open(b, first, end, k_i64(b, each * PANEL), NULL, 0);
     emit_micro_panel(w, &loop.b, range, (micro_panel){ loop.index, (uint32_t)each });
     k_loop_close(&loop, NULL, 0);
     for (; whole < panels; whole++) {
-        emit_micro_panel(w, b, range, (micro_panel){ k_i64(b, whole * PANEL), 1 });
+        ig_value *is_last = k_compare(b, IG_OP_eq, group, k_i64(b, w->groups - 1));
+        k_if last = k_if_open(b, is_last, NULL, 0);
+        ig_value *column = k_i64(&last.then, whole * PANEL);
+        emit_micro_panel(w, &last.then, range, (micro_panel){ column, 1 });
+        k_if_close(&last, NULL, NULL);
     }
 }
 
@@ -386,12 +421,17 @@ static ig_dim count_patches(const winograd *w) {
     return ig_dim_product(w->lower->module, w->patches, 3);
 }
 
+static ig_dim count_tiles(const winograd *w) {
+    return ig_lower_ceil_div(w->lower, count_patches(w), tile_patches(w));
+}
+
 /* Tiles have as many blocks as each other, or one more. */
-static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
+static void emit_tile(void *user, ig_builder *b, ig_value *number) {
     winograd *w = user;
     ig_lower *lower = w->lower;
     w->count = ig_lower_dim(lower, count_patches(w));
-    ig_value *tiles = ig_lower_dim(lower, lower->grid);
+    ig_value *groups = k_i64(b, w->groups), *tile = k_div(b, number, groups);
+    ig_value *tiles = ig_lower_dim(lower, count_tiles(w));
     ig_value *blocks = k_ceil_div(b, w->count, w->shape.rows);
     ig_value *base = k_div(b, blocks, tiles), *extra = k_mod(b, blocks, tiles);
     ig_value *is_longer = k_compare(b, IG_OP_lt, tile, extra);
@@ -399,11 +439,11 @@ static void emit_tile(void *user, ig_builder *b, ig_value *tile) {
     patch_range range = { k_mul(b, skipped, k_i64(b, w->shape.rows)),
                           k_add(b, base, k_cast(b, is_longer, IG_DT_i64)) };
     transform_patches(w, b, &range);
-    emit_columns(w, b, &range);
+    emit_columns(w, b, &range, k_mod(b, number, groups));
 }
 
 /* The height of blocks that leaves fewest patches to compute again, where their number
- * is known: at fewest half of what registers hold. */
+ * is known: half of what registers hold, or more. */
 static void choose_rows(winograd *w) {
     uint32_t max = w->shape.rows, best = max;
     int64_t count, fewest = INT64_MAX;
@@ -424,6 +464,21 @@ static void choose_blocks(winograd *w) {
     int64_t bytes = PRODUCTS * w->line * 4 * w->shape.rows;
     int64_t blocks = w->lower->target->l2_bytes / 2 / bytes;
     w->blocks = blocks < 1 ? 1 : blocks > MAX_BLOCKS ? MAX_BLOCKS : blocks;
+}
+
+/* Where the patches are few tiles, columns are split too, so that threads have work;
+ * each group transforms the patches for itself. */
+static void choose_groups(winograd *w) {
+    int64_t tiles, each = w->width;
+    int64_t most = w->columns / GROUP_COLUMNS, wanted = 1;
+    if (ig_dim_constant(w->lower->module, count_tiles(w), &tiles) && tiles > 0) {
+        wanted = (TILES + tiles - 1) / tiles;
+    }
+    wanted = wanted > most ? most : wanted;
+    int64_t columns = (w->columns + each - 1) / each * each;
+    w->group_columns = wanted > 1 ? (columns / each + wanted - 1) / wanted * each
+                                  : columns;
+    w->groups = (columns + w->group_columns - 1) / w->group_columns;
 }
 
 static void open_memory(winograd *w) {
@@ -471,10 +526,11 @@ ig_status ig_lower_cpu_winograd(ig_lower *lower) {
     }
     choose_rows(&w);
     choose_blocks(&w);
+    choose_groups(&w);
     open_memory(&w);
     ig_dim count = count_patches(&w);
     int64_t macs = PRODUCTS * w.channels * w.columns;
-    lower->grid = ig_lower_ceil_div(lower, count, tile_patches(&w));
+    lower->grid = ig_lower_mul(lower, count_tiles(&w), ig_dim_of(w.groups));
     lower->cost = ig_lower_mul(lower, count, ig_dim_of(macs / 64 + 1));
     lower->name = ig_lower_name(lower, "winograd");
     ig_lower_each_tile(lower, emit_tile, &w);

@@ -73,6 +73,26 @@ TEST(epilogues) {
     lower_check(text, EXTENTS(5), 20);
 }
 
+/* Few patches and many columns: groups of these are tiles of their own; the last one
+ * has the panel that is left, once with another micro-panel and once alone. */
+TEST(groups_of_columns) {
+    static const long columns[] = { 272, 273, 256, 400 };
+    for (size_t i = 0; i < IG_COUNT_OF(columns); i++) {
+        ig_arena arena;
+        ig_writer text;
+        ig_arena_init(&arena, NULL);
+        ig_writer_init(&text, &arena);
+        long count = columns[i];
+        ig_put(&text, "module @t {\n  graph @main(%%x: f32[2, 4, 5, 3], ");
+        ig_put(&text, "%%w: f32[%ld, 48, 16]) -> ", (count + 15) / 16);
+        ig_put(&text, "(f32[2, 2, 3, %ld]) {\n", count);
+        ig_put(&text, "    %%0 = conv_winograd %%x, %%w {columns = %ld} : ", count);
+        ig_put(&text, "f32[2, 2, 3, %ld]\n    ret %%0\n  }\n}\n", count);
+        lower_check(text.data, NULL, 20);
+        ig_arena_fini(&arena);
+    }
+}
+
 /* ---- convolutions ---- */
 
 static const char understand[] =
@@ -175,5 +195,5 @@ TEST(which_stay) {
     }
 }
 
-UNIT_SUITE(cpu_winograd, extents_of_all_kinds, padding, epilogues, convolutions,
-           which_stay)
+UNIT_SUITE(cpu_winograd, extents_of_all_kinds, padding, epilogues, groups_of_columns,
+           convolutions, which_stay)
