@@ -10,7 +10,7 @@
  *
  *   grid       tiles of patches, whole blocks of them; where these are few, times
  *              groups of columns
- *   tile       its patches are transformed into scratch memory, at most half of L2;
+ *   tile       its patches are transformed into scratch memory, of the size of L2;
  *              then it goes over the columns
  *   micro-panel
  *              for each of the 16 products, blocks of patches times the panels, as in
@@ -462,7 +462,7 @@ static void choose_rows(winograd *w) {
 
 static void choose_blocks(winograd *w) {
     int64_t bytes = PRODUCTS * w->line * 4 * w->shape.rows;
-    int64_t blocks = w->lower->target->l2_bytes / 2 / bytes;
+    int64_t blocks = w->lower->target->l2_bytes / bytes;
     w->blocks = blocks < 1 ? 1 : blocks > MAX_BLOCKS ? MAX_BLOCKS : blocks;
 }
 
