@@ -57,24 +57,34 @@ bool ig_channels_takes_winograd(const ig_pass_run *run, const ig_op *conv) {
            ins <= IG_PANEL_PASS && outs >= PAYING_CHANNELS && has_patches(conv);
 }
 
+/* The sum of three slices, each with the sign of its factor; factors are of one
+ * size. */
+static ig_value *combine_slices(ig_expr *e, const int8_t *factors,
+                                ig_value *const *slices) {
+    ig_value *sum = NULL;
+    int size = 0;
+    for (uint32_t k = 0; k < IG_WINOGRAD_TAPS; k++) {
+        if (factors[k] != 0) {
+            size = factors[k] < 0 ? -factors[k] : factors[k];
+            sum = !sum             ? slices[k]
+                  : factors[k] > 0 ? ig_build_add(e, sum, slices[k])
+                                   : ig_build_sub(e, sum, slices[k]);
+        }
+    }
+    return size == 2 ? sum : ig_expr_with(e, IG_OP_mul, sum, size / 2.0);
+}
+
 /* The factors of the last axis, of extent 3: it has 4 then. */
 static ig_value *transform_last(ig_expr *e, ig_value *w) {
-    ig_value *rows[IG_WINOGRAD_IN];
+    ig_value *slices[IG_WINOGRAD_TAPS], *sums[IG_WINOGRAD_IN];
     uint32_t last = w->type->rank - 1;
-    for (uint32_t i = 0; i < IG_WINOGRAD_IN; i++) {
-        ig_value *sum = NULL;
-        for (int64_t k = 0; k < IG_WINOGRAD_TAPS; k++) {
-            double factor = ig_winograd_weights[i][k] / 2.0;
-            if (factor == 0) {
-                continue;
-            }
-            ig_value *x = ig_expr_slice(e, w, last, ig_dim_of(k), ig_dim_of(1), 1);
-            x = factor == 1 ? x : ig_expr_with(e, IG_OP_mul, x, factor);
-            sum = sum ? ig_build_add(e, sum, x) : x;
-        }
-        rows[i] = sum;
+    for (int64_t k = 0; k < IG_WINOGRAD_TAPS; k++) {
+        slices[k] = ig_expr_slice(e, w, last, ig_dim_of(k), ig_dim_of(1), 1);
     }
-    return ig_expr_concat(e, last, rows, IG_WINOGRAD_IN);
+    for (uint32_t i = 0; i < IG_WINOGRAD_IN; i++) {
+        sums[i] = combine_slices(e, ig_winograd_weights[i], slices);
+    }
+    return ig_expr_concat(e, last, sums, IG_WINOGRAD_IN);
 }
 
 ig_value *ig_channels_winograd_weights(ig_expr *e, ig_value *w) {
