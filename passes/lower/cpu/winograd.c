@@ -470,11 +470,11 @@ static void choose_blocks(winograd *w) {
  * each group transforms the patches for itself. */
 static void choose_groups(winograd *w) {
     int64_t tiles, each = w->width;
-    int64_t most = w->columns / GROUP_COLUMNS, wanted = 1;
+    int64_t max = w->columns / GROUP_COLUMNS, wanted = 1;
     if (ig_dim_constant(w->lower->module, count_tiles(w), &tiles) && tiles > 0) {
         wanted = (TILES + tiles - 1) / tiles;
     }
-    wanted = wanted > most ? most : wanted;
+    wanted = wanted > max ? max : wanted;
     int64_t columns = (w->columns + each - 1) / each * each;
     w->group_columns = wanted > 1 ? (columns / each + wanted - 1) / wanted * each
                                   : columns;
