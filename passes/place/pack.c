@@ -178,27 +178,41 @@ ig_weight *ig_pack_add_recipe(ig_pass_run *run, ig_module *module, const char *n
     return weight;
 }
 
-/* The last two of `rank` dims exchanged. */
-static ig_value *swap_last_axes(ig_builder *b, ig_value *x, uint32_t rank) {
-    assert((rank == 2 || rank == 3) && "a matrix, or panels of one");
-    static const int64_t of_two[] = { 1, 0 }, of_three[] = { 0, 2, 1 };
+static ig_value *swap_axes(ig_builder *b, ig_value *x) {
+    assert(x->type->rank == 2 && "a matrix has two axes");
+    static const int64_t swapped[] = { 1, 0 };
     ig_expr e = ig_expr_of(b);
-    return ig_expr_transpose(&e, x, rank == 2 ? of_two : of_three);
+    return ig_expr_transpose(&e, x, swapped);
 }
 
-static ig_value *pad_rows(ig_builder *b, ig_value *x, int64_t rows) {
-    assert(rows >= 0 && x->type->rank == 2 && "rows are added to a matrix");
-    if (rows == 0) {
+/* Zeros after the end of an axis. */
+static ig_value *pad_axis(ig_builder *b, ig_value *x, uint32_t axis, int64_t count) {
+    assert(count >= 0 && axis < 2 && x->type->rank == 2 && "an axis of a matrix");
+    if (count == 0) {
         return x;
     }
     ig_dim before[2] = { ig_dim_of(0), ig_dim_of(0) },
-           after[2] = { ig_dim_of(rows), ig_dim_of(0) };
+           after[2] = { ig_dim_of(0), ig_dim_of(0) };
+    after[axis] = ig_dim_of(count);
     ig_expr e = ig_expr_of(b);
     ig_pad_attrs attrs = { .before = { before, 2 }, .after = { after, 2 } };
     return ig_build_pad(&e, x, NULL, NULL, NULL, attrs);
 }
 
-/* [N, K] or [K, N] -> [N, K] when few columns, else panels [ceil(N / 16), K, 16]. */
+/* [N, K] or [K, N] -> [ceil(N / 16), K, 16].  Of [K, N] the columns are cut where they
+ * are, so that 16 at a time are moved and one copy is made. */
+static ig_value *build_panels(ig_builder *b, const matrix *m, ig_value *x) {
+    static const int64_t from_rows[] = { 0, 2, 1 }, from_columns[] = { 1, 0, 2 };
+    int64_t panels = (m->n + PANEL - 1) / PANEL;
+    ig_dim count = ig_dim_of(panels), panel = ig_dim_of(PANEL), k = ig_dim_of(m->k);
+    ig_dim of_rows[] = { count, panel, k }, of_columns[] = { k, count, panel };
+    ig_expr e = ig_expr_of(b);
+    x = pad_axis(b, x, m->is_transposed ? 0 : 1, panels * PANEL - m->n);
+    x = ig_expr_reshape(&e, x, 3, m->is_transposed ? of_rows : of_columns);
+    return ig_expr_transpose(&e, x, m->is_transposed ? from_rows : from_columns);
+}
+
+/* [N, K] or [K, N] -> [N, K] when few columns, else panels. */
 static ig_value *build_recipe(ig_builder *b, const matrix *m, bool as_panels) {
     assert((m->computed || m->weight) && "a recipe is of a weight or of recipes");
     ig_value *x = m->computed ? m->computed : ig_make_weight(b, m->weight);
@@ -206,14 +220,10 @@ static ig_value *build_recipe(ig_builder *b, const matrix *m, bool as_panels) {
     if (m->is_narrow && (m->is_widened || !as_panels)) {
         x = ig_expr_cast(&e, x, IG_DT_f32);
     }
-    x = m->is_transposed ? x : swap_last_axes(b, x, 2);
-    if (!as_panels) {
-        return x;
+    if (as_panels) {
+        return build_panels(b, m, x);
     }
-    int64_t panels = (m->n + PANEL - 1) / PANEL;
-    x = pad_rows(b, x, panels * PANEL - m->n);
-    ig_dim dims[] = { ig_dim_of(panels), ig_dim_of(PANEL), ig_dim_of(m->k) };
-    return swap_last_axes(b, ig_expr_reshape(&e, x, 3, dims), 3);
+    return m->is_transposed ? x : swap_axes(b, x);
 }
 
 static ig_weight *make_packed(ig_pass_run *run, ig_module *module, const matrix *m,

@@ -33,11 +33,10 @@ module @m {
     %0 = pad @w {before = [0, 0], after = [12, 0]} : f32[32, 5]
     %1 = reshape %0 {to = [2, 16, 5]} : f32[2, 16, 5]
     %2 = transpose %1 {perm = [0, 2, 1]} : f32[2, 5, 16]
-    %3 = transpose @v {perm = [1, 0]} : f32[16, 5]
-    %4 = reshape %3 {to = [1, 16, 5]} : f32[1, 16, 5]
-    %5 = transpose %4 {perm = [0, 2, 1]} : f32[1, 5, 16]
-    %6 = transpose @n {perm = [1, 0]} : f32[1, 5]
-    ret %2, %5, %6
+    %3 = reshape @v {to = [5, 1, 16]} : f32[5, 1, 16]
+    %4 = transpose %3 {perm = [1, 0, 2]} : f32[1, 5, 16]
+    %5 = transpose @n {perm = [1, 0]} : f32[1, 5]
+    ret %2, %4, %5
   }
 }
 # ---- pack_batches ----
@@ -148,21 +147,19 @@ module @m {
     %0 = cast @w {to = f32} : f32[5, 20]
     %1 = sub %0, @z : f32[5, 20]
     %2 = mul %1, @r : f32[5, 20]
-    %3 = transpose %2 {perm = [1, 0]} : f32[20, 5]
-    %4 = pad %3 {before = [0, 0], after = [12, 0]} : f32[32, 5]
-    %5 = reshape %4 {to = [2, 16, 5]} : f32[2, 16, 5]
-    %6 = transpose %5 {perm = [0, 2, 1]} : f32[2, 5, 16]
-    %7 = const {value = [1, 2, 3, 4, 5]} : f32[5, 1]
-    %8 = transpose %7 {perm = [1, 0]} : f32[1, 5]
-    %9 = const {value = 15} : i32[]
-    %10 = and @b, %9 : i32[100]
-    %11 = gather @t, %10 {axis = 0, negative = error} : f32[100]
-    %12 = reshape %11 {to = [5, 20]} : f32[5, 20]
-    %13 = transpose %12 {perm = [1, 0]} : f32[20, 5]
-    %14 = pad %13 {before = [0, 0], after = [12, 0]} : f32[32, 5]
-    %15 = reshape %14 {to = [2, 16, 5]} : f32[2, 16, 5]
-    %16 = transpose %15 {perm = [0, 2, 1]} : f32[2, 5, 16]
-    ret %6, %2, %8, %16
+    %3 = pad %2 {before = [0, 0], after = [0, 12]} : f32[5, 32]
+    %4 = reshape %3 {to = [5, 2, 16]} : f32[5, 2, 16]
+    %5 = transpose %4 {perm = [1, 0, 2]} : f32[2, 5, 16]
+    %6 = const {value = [1, 2, 3, 4, 5]} : f32[5, 1]
+    %7 = transpose %6 {perm = [1, 0]} : f32[1, 5]
+    %8 = const {value = 15} : i32[]
+    %9 = and @b, %8 : i32[100]
+    %10 = gather @t, %9 {axis = 0, negative = error} : f32[100]
+    %11 = reshape %10 {to = [5, 20]} : f32[5, 20]
+    %12 = pad %11 {before = [0, 0], after = [0, 12]} : f32[5, 32]
+    %13 = reshape %12 {to = [5, 2, 16]} : f32[5, 2, 16]
+    %14 = transpose %13 {perm = [1, 0, 2]} : f32[2, 5, 16]
+    ret %5, %2, %7, %14
   }
 }
 # ---- pack_narrow ----
@@ -209,15 +206,14 @@ module @m {
     ret %0, %3, %4, %6, %7, %8
   }
   private graph @weights() -> (f16[2, 5, 16], bf16[2, 5, 16], f32[2, 5]) {
-    %0 = transpose @h {perm = [1, 0]} : f16[20, 5]
-    %1 = pad %0 {before = [0, 0], after = [12, 0]} : f16[32, 5]
-    %2 = reshape %1 {to = [2, 16, 5]} : f16[2, 16, 5]
-    %3 = transpose %2 {perm = [0, 2, 1]} : f16[2, 5, 16]
-    %4 = pad @w {before = [0, 0], after = [12, 0]} : bf16[32, 5]
-    %5 = reshape %4 {to = [2, 16, 5]} : bf16[2, 16, 5]
-    %6 = transpose %5 {perm = [0, 2, 1]} : bf16[2, 5, 16]
-    %7 = cast @n {to = f32} : f32[2, 5]
-    ret %3, %6, %7
+    %0 = pad @h {before = [0, 0], after = [0, 12]} : f16[5, 32]
+    %1 = reshape %0 {to = [5, 2, 16]} : f16[5, 2, 16]
+    %2 = transpose %1 {perm = [1, 0, 2]} : f16[2, 5, 16]
+    %3 = pad @w {before = [0, 0], after = [12, 0]} : bf16[32, 5]
+    %4 = reshape %3 {to = [2, 16, 5]} : bf16[2, 16, 5]
+    %5 = transpose %4 {perm = [0, 2, 1]} : bf16[2, 5, 16]
+    %6 = cast @n {to = f32} : f32[2, 5]
+    ret %2, %5, %6
   }
 }
 # ---- pack_quantised ----
@@ -266,14 +262,13 @@ module @m {
     ret %2, %8, %10
   }
   private graph @weights() -> (i8[2, 5, 16], u8[2, 5, 16]) {
-    %0 = transpose @w {perm = [1, 0]} : i8[20, 5]
-    %1 = pad %0 {before = [0, 0], after = [12, 0]} : i8[32, 5]
-    %2 = reshape %1 {to = [2, 16, 5]} : i8[2, 16, 5]
-    %3 = transpose %2 {perm = [0, 2, 1]} : i8[2, 5, 16]
-    %4 = pad @u {before = [0, 0], after = [12, 0]} : u8[32, 5]
-    %5 = reshape %4 {to = [2, 16, 5]} : u8[2, 16, 5]
-    %6 = transpose %5 {perm = [0, 2, 1]} : u8[2, 5, 16]
-    ret %3, %6
+    %0 = pad @w {before = [0, 0], after = [0, 12]} : i8[5, 32]
+    %1 = reshape %0 {to = [5, 2, 16]} : i8[5, 2, 16]
+    %2 = transpose %1 {perm = [1, 0, 2]} : i8[2, 5, 16]
+    %3 = pad @u {before = [0, 0], after = [12, 0]} : u8[32, 5]
+    %4 = reshape %3 {to = [2, 16, 5]} : u8[2, 16, 5]
+    %5 = transpose %4 {perm = [0, 2, 1]} : u8[2, 5, 16]
+    ret %2, %5
   }
 }
 # ---- pack_quantised_written ----
@@ -331,14 +326,13 @@ module @m {
     ret %2, %9, %12
   }
   private graph @weights() -> (i8[2, 5, 16], u8[2, 5, 16]) {
-    %0 = transpose @w {perm = [1, 0]} : i8[20, 5]
-    %1 = pad %0 {before = [0, 0], after = [12, 0]} : i8[32, 5]
-    %2 = reshape %1 {to = [2, 16, 5]} : i8[2, 16, 5]
-    %3 = transpose %2 {perm = [0, 2, 1]} : i8[2, 5, 16]
-    %4 = pad @u {before = [0, 0], after = [12, 0]} : u8[32, 5]
-    %5 = reshape %4 {to = [2, 16, 5]} : u8[2, 16, 5]
-    %6 = transpose %5 {perm = [0, 2, 1]} : u8[2, 5, 16]
-    ret %3, %6
+    %0 = pad @w {before = [0, 0], after = [0, 12]} : i8[5, 32]
+    %1 = reshape %0 {to = [5, 2, 16]} : i8[5, 2, 16]
+    %2 = transpose %1 {perm = [1, 0, 2]} : i8[2, 5, 16]
+    %3 = pad @u {before = [0, 0], after = [12, 0]} : u8[32, 5]
+    %4 = reshape %3 {to = [2, 16, 5]} : u8[2, 16, 5]
+    %5 = transpose %4 {perm = [0, 2, 1]} : u8[2, 5, 16]
+    ret %2, %5
   }
 }
 # ---- pack_quantised_zeros ----
@@ -380,23 +374,20 @@ module @m {
     ret %4, %5, %6
   }
   private graph @weights() -> (i8[1, 8, 16], f32[1, 8, 16], f32[1, 8, 16]) {
-    %0 = transpose @w {perm = [1, 0]} : i8[8, 8]
-    %1 = pad %0 {before = [0, 0], after = [8, 0]} : i8[16, 8]
-    %2 = reshape %1 {to = [1, 16, 8]} : i8[1, 16, 8]
-    %3 = transpose %2 {perm = [0, 2, 1]} : i8[1, 8, 16]
-    %4 = const {value = 0.25} : f32[]
-    %5 = const {value = [0, 1, 2, 3, 4, 5, 6, 7]} : i8[8]
-    %6 = dequantize @w, %4, %5 {axis = 0} : f32[8, 8]
-    %7 = transpose %6 {perm = [1, 0]} : f32[8, 8]
-    %8 = pad %7 {before = [0, 0], after = [8, 0]} : f32[16, 8]
-    %9 = reshape %8 {to = [1, 16, 8]} : f32[1, 16, 8]
-    %10 = transpose %9 {perm = [0, 2, 1]} : f32[1, 8, 16]
-    %11 = dequantize @w, @b {axis = 1, block = 8} : f32[8, 8]
-    %12 = transpose %11 {perm = [1, 0]} : f32[8, 8]
-    %13 = pad %12 {before = [0, 0], after = [8, 0]} : f32[16, 8]
-    %14 = reshape %13 {to = [1, 16, 8]} : f32[1, 16, 8]
-    %15 = transpose %14 {perm = [0, 2, 1]} : f32[1, 8, 16]
-    ret %3, %10, %15
+    %0 = pad @w {before = [0, 0], after = [0, 8]} : i8[8, 16]
+    %1 = reshape %0 {to = [8, 1, 16]} : i8[8, 1, 16]
+    %2 = transpose %1 {perm = [1, 0, 2]} : i8[1, 8, 16]
+    %3 = const {value = 0.25} : f32[]
+    %4 = const {value = [0, 1, 2, 3, 4, 5, 6, 7]} : i8[8]
+    %5 = dequantize @w, %3, %4 {axis = 0} : f32[8, 8]
+    %6 = pad %5 {before = [0, 0], after = [0, 8]} : f32[8, 16]
+    %7 = reshape %6 {to = [8, 1, 16]} : f32[8, 1, 16]
+    %8 = transpose %7 {perm = [1, 0, 2]} : f32[1, 8, 16]
+    %9 = dequantize @w, @b {axis = 1, block = 8} : f32[8, 8]
+    %10 = pad %9 {before = [0, 0], after = [0, 8]} : f32[8, 16]
+    %11 = reshape %10 {to = [8, 1, 16]} : f32[8, 1, 16]
+    %12 = transpose %11 {perm = [1, 0, 2]} : f32[1, 8, 16]
+    ret %2, %8, %12
   }
 }
 # ---- pack_widened ----
@@ -428,14 +419,13 @@ module @m {
   }
   private graph @weights() -> (f32[2, 5, 16], bf16[2, 5, 16]) {
     %0 = cast @h {to = f32} : f32[5, 20]
-    %1 = transpose %0 {perm = [1, 0]} : f32[20, 5]
-    %2 = pad %1 {before = [0, 0], after = [12, 0]} : f32[32, 5]
-    %3 = reshape %2 {to = [2, 16, 5]} : f32[2, 16, 5]
-    %4 = transpose %3 {perm = [0, 2, 1]} : f32[2, 5, 16]
-    %5 = pad @w {before = [0, 0], after = [12, 0]} : bf16[32, 5]
-    %6 = reshape %5 {to = [2, 16, 5]} : bf16[2, 16, 5]
-    %7 = transpose %6 {perm = [0, 2, 1]} : bf16[2, 5, 16]
-    ret %4, %7
+    %1 = pad %0 {before = [0, 0], after = [0, 12]} : f32[5, 32]
+    %2 = reshape %1 {to = [5, 2, 16]} : f32[5, 2, 16]
+    %3 = transpose %2 {perm = [1, 0, 2]} : f32[2, 5, 16]
+    %4 = pad @w {before = [0, 0], after = [12, 0]} : bf16[32, 5]
+    %5 = reshape %4 {to = [2, 16, 5]} : bf16[2, 16, 5]
+    %6 = transpose %5 {perm = [0, 2, 1]} : bf16[2, 5, 16]
+    ret %3, %6
   }
 }
 # ---- pack_wide ----
@@ -469,10 +459,9 @@ module @m {
     ret %1, %3, %5
   }
   private graph @weights() -> (bf16[2, 5, 16]) {
-    %0 = transpose @w {perm = [1, 0]} : bf16[20, 5]
-    %1 = pad %0 {before = [0, 0], after = [12, 0]} : bf16[32, 5]
-    %2 = reshape %1 {to = [2, 16, 5]} : bf16[2, 16, 5]
-    %3 = transpose %2 {perm = [0, 2, 1]} : bf16[2, 5, 16]
-    ret %3
+    %0 = pad @w {before = [0, 0], after = [0, 12]} : bf16[5, 32]
+    %1 = reshape %0 {to = [5, 2, 16]} : bf16[5, 2, 16]
+    %2 = transpose %1 {perm = [1, 0, 2]} : bf16[2, 5, 16]
+    ret %2
   }
 }

@@ -58,47 +58,46 @@ module @m {
     %1 = alloc : &f32[2, 4, 16]
     %2 = alloc : &f32[1]
     prepare {
-      %3 = alloc : &f32[32, 4]
-      %4 = view %w {offset = 0, strides = [1, 20]} : &f32[20, 4]
-      compute %4, %3 {family = "pad", outs = 1} (%5: f32[20, 4]) {
-        %6 = pad %5 {before = [0, 0], after = [12, 0]} : f32[32, 4]
-        yield %6
+      %3 = alloc : &f32[4, 32]
+      compute %w, %3 {family = "pad", outs = 1} (%4: f32[4, 20]) {
+        %5 = pad %4 {before = [0, 0], after = [0, 12]} : f32[4, 32]
+        yield %5
       }
-      compute %b, %0 {family = "map", outs = 1} (%7: f32[4]) {
-        %8 = exp %7 : f32[4]
-        yield %8
+      compute %b, %0 {family = "map", outs = 1} (%6: f32[4]) {
+        %7 = exp %6 : f32[4]
+        yield %7
       }
-      %9 = view %3 {offset = 0, strides = [64, 1, 4]} : &f32[2, 4, 16]
-      compute %9, %1 {family = "copy", outs = 1} (%10: f32[2, 4, 16]) {
-        yield %10
+      %8 = view %3 {offset = 0, strides = [16, 32, 1]} : &f32[2, 4, 16]
+      compute %8, %1 {family = "copy", outs = 1} (%9: f32[2, 4, 16]) {
+        yield %9
       }
-      compute %0, %2 {family = "reduce", outs = 1} (%11: f32[4]) {
-        %12 = reduce %11 {op = sum, axes = [0], keep} : f32[1]
-        yield %12
+      compute %0, %2 {family = "reduce", outs = 1} (%10: f32[4]) {
+        %11 = reduce %10 {op = sum, axes = [0], keep} : f32[1]
+        yield %11
       }
       yield
     }
-    %13 = alloc : &f32[B, 20]
-    %14 = alloc : &f32[4]
+    %12 = alloc : &f32[B, 20]
+    %13 = alloc : &f32[4]
     rows {count = B, block = 112, symbol = rows} {
-      %15 = alloc : &f32[rows, 4]
-      %16 = view %x {offset = 0, strides = [4, 1]} : &f32[rows, 4]
-      compute %16, %b, %15 {family = "map", outs = 1} (%17: f32[rows, 4], %18: f32[4]) {
-        %19 = add %17, %18 : f32[rows, 4]
-        yield %19
+      %14 = alloc : &f32[rows, 4]
+      %15 = view %x {offset = 0, strides = [4, 1]} : &f32[rows, 4]
+      compute %15, %b, %14 {family = "map", outs = 1} (%16: f32[rows, 4], %17: f32[4]) {
+        %18 = add %16, %17 : f32[rows, 4]
+        yield %18
       }
-      %20 = view %13 {offset = 0, strides = [20, 1]} : &f32[rows, 20]
-      compute %15, %1, %20 {family = "gemm", outs = 1} (%21: f32[rows, 4], %22: f32[2, 4, 16]) {
-        %23 = matmul_panels %21, %22 {columns = 20} : f32[rows, 20]
-        yield %23
+      %19 = view %12 {offset = 0, strides = [20, 1]} : &f32[rows, 20]
+      compute %14, %1, %19 {family = "gemm", outs = 1} (%20: f32[rows, 4], %21: f32[2, 4, 16]) {
+        %22 = matmul_panels %20, %21 {columns = 20} : f32[rows, 20]
+        yield %22
       }
       yield
     }
-    compute %0, %2, %14 {family = "map", outs = 1} (%24: f32[4], %25: f32[1]) {
-      %26 = sub %24, %25 : f32[4]
-      yield %26
+    compute %0, %2, %13 {family = "map", outs = 1} (%23: f32[4], %24: f32[1]) {
+      %25 = sub %23, %24 : f32[4]
+      yield %25
     }
-    ret %13, %14
+    ret %12, %13
   }
 }
 # ---- results ----
