@@ -206,6 +206,24 @@ void ig_arena_fini(ig_arena *arena) {
     *arena = (ig_arena){ .budget = arena->budget, .id = arena->id };
 }
 
+void ig_arena_adopt(ig_arena *to, ig_arena *from) {
+    assert(to != from && to->budget == from->budget && "one budget counts the memory");
+    ig_arena_block *first = from->blocks, *last = first;
+    for (ig_arena_block *block = first; block; block = block->next) {
+        block->arena = to->id;
+        last = block;
+    }
+    if (first && to->blocks) { /* the rest of the current block stays in use */
+        last->next = to->blocks->next;
+        to->blocks->next = first;
+    } else if (first) {
+        to->blocks = first;
+        to->next = from->next;
+        to->end = from->end;
+    }
+    *from = (ig_arena){ .budget = from->budget, .id = from->id };
+}
+
 void *ig_arena_try_alloc(ig_arena *arena, size_t size) {
     if (size > SIZE_MAX - ALIGNMENT) {
         return NULL;

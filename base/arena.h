@@ -50,6 +50,9 @@ void ig_arena_init(ig_arena *arena, ig_budget *budget);
 /* Frees every block.  The arena may be used again afterwards. */
 void ig_arena_fini(ig_arena *arena);
 
+/* Moves all memory of `from`, which is empty then, to `to`: of the same budget. */
+void ig_arena_adopt(ig_arena *to, ig_arena *from);
+
 /* Uninitialised memory aligned to 16 bytes.  size 0 gives a unique non-NULL pointer. */
 void *ig_arena_alloc(ig_arena *arena, size_t size);
 /* The same, zeroed. */

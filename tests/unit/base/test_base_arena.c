@@ -297,6 +297,33 @@ TEST(sweeping_frees_what_unwinding_left_after) {
     CHECK_INT(budget.used, 0);
 }
 
+TEST(adopted_memory_belongs_to_another_arena) {
+    ig_budget budget = { 0 };
+    ig_arena early, late, none;
+    ig_arena_init(&early, &budget);
+    uint64_t mark = budget.arenas;
+    ig_arena_init(&late, &budget);
+    ig_arena_init(&none, &budget);
+    ig_arena_adopt(&early, &none); /* nothing, into nothing */
+    CHECK(!early.blocks);
+    char *small = ig_arena_strdup(&late, "small");
+    ig_arena_adopt(&early, &late); /* into an empty one: its rest is used */
+    CHECK(!late.blocks && ig_arena_strdup(&early, "rest") == small + 16);
+    char *alone = ig_arena_alloc(&late, 100000);
+    ig_arena_strdup(&late, "of a block");
+    memset(alone, 7, 100000);
+    size_t used = budget.used;
+    ig_arena_adopt(&early, &late);
+    CHECK(ig_arena_strdup(&early, "rest") == small + 32); /* of the block before */
+    late = (ig_arena){ 0 };
+    ig_budget_sweep(&budget, mark);
+    CHECK_INT(budget.used, used);
+    CHECK_TEXT(small, "small");
+    CHECK_INT(alone[99999], 7);
+    ig_arena_fini(&early);
+    CHECK_INT(budget.used, 0);
+}
+
 /* The two that abort are told to Check with the signal that it must see. */
 static void add_aborts(TCase *tcase) {
     tcase_add_test_raise_signal(tcase, no_jump_inside_foreign_code, SIGABRT);
@@ -310,4 +337,5 @@ UNIT_SUITE_WITH(base_arena, add_aborts, memory_is_aligned_and_distinct,
                 every_small_limit_unwinds, try_alloc_returns_null,
                 overflow_counts_as_exhaustion, foreign_brackets_nest,
                 tails_are_poisoned, vectors_grow, vectors_hold_structs,
-                sweeping_frees_what_unwinding_left_after)
+                sweeping_frees_what_unwinding_left_after,
+                adopted_memory_belongs_to_another_arena)
