@@ -17,6 +17,10 @@ typedef struct ig_product_of {
 ig_status ig_eval_product(ig_eval *eval, const ig_op *op, ig_product_of factors,
                           ig_tensor *out);
 
+/* A reshape whose result shows the memory of its operand. */
+ig_status ig_fold_reshape_view(ig_eval *eval, const ig_op *op,
+                               const ig_tensor *const *in, ig_tensor *out);
+
 /* A running sum over elements of `dtype`, rounded between the steps of a row: beyond
  * the range of f32 it is infinite, except for f64.  Kernels and other runtimes keep
  * sums in f32. */

@@ -57,15 +57,26 @@ static ig_status resolve_rest(ig_eval *eval, const ig_op *op, int64_t count,
     return IG_OK;
 }
 
-ig_status ig_fold_reshape(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
-                          ig_tensor *out) {
+ig_status ig_fold_reshape_view(ig_eval *eval, const ig_op *op,
+                               const ig_tensor *const *in, ig_tensor *out) {
     int64_t dims[IG_TENSOR_RANK];
     uint32_t rank;
     const ig_tensor *shape = op->operand_count > 1 ? in[1] : NULL;
     IG_TRY(ig_eval_shape(eval, op, IG_reshape_to, shape, &rank, dims));
     IG_TRY(resolve_rest(eval, op, in[0]->count, rank, dims));
-    IG_TRY(ig_eval_alloc(eval, op, in[0]->dtype, rank, dims, out));
-    ig_span_copy(out, 0, in[0], 0, out->count);
+    *out = *in[0];
+    out->rank = rank;
+    memset(out->dims, 0, sizeof out->dims);
+    memcpy(out->dims, dims, rank * sizeof *dims);
+    return IG_OK;
+}
+
+ig_status ig_fold_reshape(ig_eval *eval, const ig_op *op, const ig_tensor *const *in,
+                          ig_tensor *out) {
+    ig_tensor view;
+    IG_TRY(ig_fold_reshape_view(eval, op, in, &view));
+    IG_TRY(ig_eval_alloc(eval, op, view.dtype, view.rank, view.dims, out));
+    ig_span_copy(out, 0, &view, 0, out->count);
     return IG_OK;
 }
 

@@ -49,8 +49,8 @@ static const ig_tensor *operand_of(const ig_run *run, const ig_op *op, uint32_t 
 
 enum { FEW_OPERANDS = 8 };
 
-static ig_status fold_into(ig_run *run, const ig_op *op, ig_cell *cell,
-                           const ig_tensor **in) {
+static ig_status fold_into(ig_run *run, const ig_op *op, ig_fold_hook fold,
+                           ig_cell *cell, const ig_tensor **in) {
     ig_tensor *out = NULL;
     ig_eval eval = { .arena = &cell->arena,
                      .scratch = &run->scratch,
@@ -61,11 +61,11 @@ static ig_status fold_into(ig_run *run, const ig_op *op, ig_cell *cell,
     for (uint32_t i = 0; i < op->operand_count; i++) {
         in[i] = operand_of(run, op, i);
     }
-    ig_status status = ig_ops[op->code].fold(&eval, op, in, out);
+    ig_status status = fold(&eval, op, in, out);
     ig_arena_fini(&run->scratch);
     IG_TRY(status);
     if (!(ig_ops[op->code].traits & IG_CONSTANT)) { /* constants are borrowed */
-        IG_TRY(ig_cell_account(run, cell, op, out, op->result_count));
+        IG_TRY(ig_cell_account(run, cell, op, out, cell->of ? 0 : op->result_count));
     }
     for (uint32_t i = 0; i < op->result_count; i++) {
         IG_TRY(ig_run_check_result(run, op, &op->results[i], &out[i]));
@@ -85,8 +85,24 @@ static ig_status run_fold(ig_run *run, const ig_op *op) {
     if (op->operand_count > FEW_OPERANDS) {
         in = ig_arena_try_alloc(&run->scratch, op->operand_count * sizeof *in);
     }
-    ig_status status = in ? fold_into(run, op, cell, in)
+    ig_status status = in ? fold_into(run, op, ig_ops[op->code].fold, cell, in)
                           : fail_op(run, op, IG_LIMIT, "no memory for its operands");
+    ig_cell_drop(run, cell); /* unless a result holds it */
+    return status;
+}
+
+/* The result shows the memory of the operand.  What has no cell may be written by
+ * others while the result is alive, and is copied. */
+static ig_status run_reshape(ig_run *run, const ig_op *op) {
+    const ig_slot *from = ig_run_slot(run, op->operands[0].value);
+    const ig_tensor *in[2];
+    ig_cell *cell;
+    if (!from->cell) {
+        return run_fold(run, op);
+    }
+    IG_TRY(ig_cell_create(run, &cell));
+    ig_cell_show(cell, from->cell);
+    ig_status status = fold_into(run, op, ig_fold_reshape_view, cell, in);
     ig_cell_drop(run, cell); /* unless a result holds it */
     return status;
 }
@@ -432,6 +448,7 @@ static const run_fn handlers[IG_OP_COUNT] = {
     [IG_OP_loop] = run_loop,
     [IG_OP_fused] = run_fused,
     [IG_OP_bag_update] = ig_run_bag_update,
+    [IG_OP_reshape] = run_reshape,
     [IG_OP_weight] = run_weight,
     [IG_OP_table] = run_weight,
     [IG_OP_guard] = ig_run_check_guard,
@@ -525,8 +542,14 @@ ig_status ig_run_begin(ig_run *run, const ig_graph *graph, const ig_tensor *inpu
 ig_status ig_run_end(ig_run *run, ig_arena *arena, ig_tensor *out_outputs) {
     const ig_op *ret = run->graph->body.last;
     for (uint32_t i = 0; i < ret->operand_count; i++) {
-        const ig_tensor *output = ig_run_slot(run, ret->operands[i].value)->tensor;
-        IG_TRY(copy_output(run, output, arena, &out_outputs[i]));
+        ig_slot *slot = ig_run_slot(run, ret->operands[i].value);
+        if (ig_slot_owns_tensor(slot, arena)) {
+            ig_arena_adopt(arena, &slot->cell->arena);
+            out_outputs[i] = *slot->tensor;
+            slot->cell->bytes = 0; /* once more the same output: copied */
+        } else {
+            IG_TRY(copy_output(run, slot->tensor, arena, &out_outputs[i]));
+        }
     }
     return IG_OK;
 }

@@ -21,7 +21,8 @@ struct ig_cell {
     ig_cell *next, *prev; /* all live ones; or free ones */
     ig_arena arena;
     uint32_t refs;
-    int64_t bytes;
+    int64_t bytes; /* of tensors in its arena; 0: they are borrowed, or have moved */
+    ig_cell *of;   /* of a view: the cell whose memory it shows, held by it; or NULL */
 };
 
 typedef struct ig_slot {
@@ -61,7 +62,7 @@ ig_status ig_run_ops(ig_run *run, const ig_op **op);
 ig_status ig_run_body(ig_run *run, const ig_op *op, const ig_slot *args, ig_slot *out);
 /* Runs a bag_update (update.c). */
 ig_status ig_run_bag_update(ig_run *run, const ig_op *op);
-/* Copies the operands of the terminator. */
+/* Gives the operands of the terminator memory in `arena`. */
 ig_status ig_run_end(ig_run *run, ig_arena *arena, ig_tensor *out_outputs);
 
 /* ---- values.c ---- */
@@ -73,6 +74,8 @@ ig_status ig_cell_create(ig_run *run, ig_cell **out_cell);
 /* Room for `count` tensors in it. */
 ig_status ig_cell_tensors(ig_run *run, ig_cell *cell, uint32_t count,
                           ig_tensor **out_tensors);
+/* The cell's tensor will be a view of memory that `of` holds. */
+void ig_cell_show(ig_cell *cell, ig_cell *of);
 /* Frees it when nobody holds it. */
 void ig_cell_drop(ig_run *run, ig_cell *cell);
 /* Counts the memory of the cell's content. */
@@ -85,6 +88,9 @@ void ig_slot_release(ig_run *run, ig_slot *slot);
 /* Makes `slot` hold what `from` holds as well. */
 void ig_slot_share(ig_run *run, ig_slot *slot, const ig_slot *from);
 ig_slot *ig_run_slot(const ig_run *run, const ig_value *value);
+/* Is the tensor's memory that of a cell which nobody else holds, and which `arena` may
+ * adopt? */
+bool ig_slot_owns_tensor(const ig_slot *slot, const ig_arena *arena);
 /* Lets go of the values whose last use `op` was, and of all those of a block. */
 void ig_run_release_dead(ig_run *run, const ig_op *op);
 void ig_run_release_block(ig_run *run, const ig_block *block);

@@ -144,10 +144,14 @@ ig_status ig_cell_tensors(ig_run *run, ig_cell *cell, uint32_t count,
     return IG_OK;
 }
 
-void ig_cell_drop(ig_run *run, ig_cell *cell) {
-    if (cell->refs > 0) {
-        return;
-    }
+/* A view of a view is one of what that shows. */
+void ig_cell_show(ig_cell *cell, ig_cell *of) {
+    assert(!cell->of && of->refs > 0 && "a new view of what is alive");
+    cell->of = of->of ? of->of : of;
+    cell->of->refs++;
+}
+
+static void free_cell(ig_run *run, ig_cell *cell) {
     ig_arena_fini(&cell->arena);
     run->live_bytes -= cell->bytes;
     if (cell->prev) {
@@ -160,6 +164,19 @@ void ig_cell_drop(ig_run *run, ig_cell *cell) {
     }
     cell->next = run->free_cells;
     run->free_cells = cell;
+}
+
+void ig_cell_drop(ig_run *run, ig_cell *cell) {
+    if (cell->refs > 0) {
+        return;
+    }
+    if (cell->of) { /* which shows nothing else itself */
+        cell->of->refs--;
+        if (cell->of->refs == 0) {
+            free_cell(run, cell->of);
+        }
+    }
+    free_cell(run, cell);
 }
 
 enum { OP_BYTES = 64 }; /* that an op counts for, however small its results */
@@ -198,6 +215,13 @@ void ig_slot_release(ig_run *run, ig_slot *slot) {
         cell->refs--;
         ig_cell_drop(run, cell);
     }
+}
+
+bool ig_slot_owns_tensor(const ig_slot *slot, const ig_arena *arena) {
+    assert(slot->tensor && "the value was computed");
+    const ig_cell *cell = slot->cell;
+    return slot->tensor->kind == IG_TENSOR && cell && cell->refs == 1 &&
+           cell->bytes > 0 && cell->arena.budget == arena->budget;
 }
 
 void ig_slot_share(ig_run *run, ig_slot *slot, const ig_slot *from) {

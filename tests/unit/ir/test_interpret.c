@@ -367,6 +367,44 @@ TEST(dead_values_give_their_memory_back) {
     case_finish(&c);
 }
 
+TEST(results_move_to_the_caller) {
+    enum { COUNT = 100000, BYTES = 4 * COUNT };
+    fold_case c;
+    start(&c, "%x: f32[N]", "%0 = neg %x\nret %0");
+    ig_tensor in[] = { tensor_of(&c, IG_DT_f32, 1, (int64_t[]){ COUNT }) };
+    ig_tensor out[3];
+    c.context.budget.peak = c.context.budget.used;
+    size_t before = c.context.budget.used;
+    CHECK_OK(ig_interpret(c.graph, in, &c.arena, out));
+    CHECK(c.context.budget.peak < before + BYTES + BYTES / 2);
+    CHECK(ig_tensor_get_f64(&out[0], COUNT - 1) == -COUNT);
+    case_finish(&c);
+    start(&c, "%x: f32[2]",
+          "%0 = neg %x\n%1 = reshape %0 {to = [1, 2]}\nret %0, %0, %1");
+    in[0] = tensor_of(&c, IG_DT_f32, 1, (int64_t[]){ 2 });
+    CHECK_OK(ig_interpret(c.graph, in, &c.arena, out));
+    CHECK(out[0].data != out[1].data && out[0].data != out[2].data);
+    expect(&c, in, "f32[2] [-1, -2]; f32[2] [-1, -2]; f32[1, 2] [-1, -2]");
+    case_finish(&c);
+}
+
+TEST(reshapes_show_memory_that_stays) {
+    fold_case c;
+    start(&c, "%x: f32[M]",
+          "%0 = neg %x\n%1 = reshape %0 {to = [M, 1]}\n%2 = reshape %1 {to = [1, M]}\n"
+          "%3 = reshape %2 {to = [M]}\n%4 = reshape %x {to = [1, M]}\n"
+          "%5 = add %3, %3\nret %2, %4, %5");
+    ig_tensor in[] = { tensor_of(&c, IG_DT_f32, 1, (int64_t[]){ 2 }) }, out[3];
+    expect(&c, in, "f32[1, 2] [-1, -2]; f32[1, 2] [1, 2]; f32[2] [-2, -4]");
+    in[0] = tensor_of(&c, IG_DT_f32, 1, (int64_t[]){ 0 });
+    expect(&c, in, "f32[1, 0] []; f32[1, 0] []; f32[0] []");
+    in[0] = tensor_of(&c, IG_DT_f32, 1, (int64_t[]){ 1000 });
+    c.context.limits.interpret_bytes = 13000; /* %0, the copy %4 and %5 */
+    CHECK_OK(ig_interpret(c.graph, in, &c.arena, out));
+    CHECK(out[1].data != in[0].data && ig_tensor_get_f64(&out[2], 999) == -2000);
+    case_finish(&c);
+}
+
 TEST(a_cancelled_context_stops_the_run) {
     fold_case c;
     start(&c, "%n: i64[]", COUNTING);
@@ -401,5 +439,6 @@ UNIT_SUITE(interpret, sequences_are_what_their_items_are,
            scanned_values_must_keep_their_extents, loops_nest_and_carry_sequences,
            regions_are_run_in_place, ids_are_grouped_by_row,
            rows_that_occur_change_alone, weights_are_lists_splats_and_recipes,
-           dead_values_give_their_memory_back, a_cancelled_context_stops_the_run,
+           dead_values_give_their_memory_back, results_move_to_the_caller,
+           reshapes_show_memory_that_stays, a_cancelled_context_stops_the_run,
            one_op_is_evaluated_alone)
