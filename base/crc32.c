@@ -1,6 +1,8 @@
-/* CRC-32, eight bytes per step.
+/* CRC-32: the bulk by the platform, the rest by tables, eight bytes per step.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/crc32.h"
+
+#include "base/platform/platform_crc32.h"
 
 static const uint32_t polynomial = 0xedb88320u;
 
@@ -21,11 +23,8 @@ void ig_crc32_init(ig_crc32 *tables) {
     }
 }
 
-uint32_t ig_crc32_add(const ig_crc32 *tables, uint32_t crc, const void *bytes,
-                      size_t size) {
-    const uint32_t(*of)[256] = tables->remainders;
-    const unsigned char *at = bytes;
-    uint32_t rest = ~crc;
+static uint32_t add_by_tables(const uint32_t of[8][256], uint32_t rest,
+                              const unsigned char *at, size_t size) {
     for (; size >= 8; at += 8, size -= 8) {
         uint32_t low = rest ^ ((uint32_t)at[0] | (uint32_t)at[1] << 8 |
                                (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24);
@@ -36,5 +35,15 @@ uint32_t ig_crc32_add(const ig_crc32 *tables, uint32_t crc, const void *bytes,
     for (; size > 0; at++, size--) {
         rest = (rest >> 8) ^ of[0][(rest ^ *at) & 255];
     }
-    return ~rest;
+    return rest;
+}
+
+uint32_t ig_crc32_add(const ig_crc32 *tables, uint32_t crc, const void *bytes,
+                      size_t size) {
+    const unsigned char *at = bytes;
+    unsigned char folded[IG_CRC32_FOLDED];
+    size_t taken = ig_crc32_fold(~crc, at, size, folded);
+    uint32_t rest = taken ? add_by_tables(tables->remainders, 0, folded, sizeof folded)
+                          : ~crc;
+    return ~add_by_tables(tables->remainders, rest, at + taken, size - taken);
 }

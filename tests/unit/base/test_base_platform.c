@@ -1,6 +1,8 @@
-/* Files, folders, clocks and CPU quotas.
+/* Files, folders, clocks, CPU quotas and checksums.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/platform/platform.h"
+
+#include "base/crc32.h"
 #include "tests/unit/unit.h"
 
 #include <dirent.h>
@@ -486,6 +488,37 @@ TEST(reads_quotas_of_version_one) {
     leave_folder();
 }
 
+static uint32_t add_bit_by_bit(uint32_t crc, const unsigned char *bytes, size_t size) {
+    uint32_t rest = ~crc;
+    for (size_t i = 0; i < size; i++) {
+        rest ^= bytes[i];
+        for (int bit = 0; bit < 8; bit++) {
+            rest = (rest >> 1) ^ (rest & 1 ? 0xedb88320u : 0);
+        }
+    }
+    return ~rest;
+}
+
+TEST(checksums_of_any_length_are_those_of_bits) {
+    enum { BYTES = 700 };
+    static unsigned char bytes[BYTES + 3];
+    ig_crc32 tables;
+    size_t wrong = 0;
+    ig_crc32_init(&tables);
+    for (size_t i = 0; i < sizeof bytes; i++) {
+        bytes[i] = (unsigned char)(i * i * 31 + i / 7);
+    }
+    CHECK_INT(ig_crc32_add(&tables, 0, "123456789", 9), 0xcbf43926u);
+    for (size_t size = 0; size <= BYTES; size++) {
+        const unsigned char *from = bytes + size % 3;
+        uint32_t first = ig_crc32_add(&tables, 0, from, size);
+        wrong += first != add_bit_by_bit(0, from, size);
+        wrong += ig_crc32_add(&tables, first, bytes, BYTES - size) !=
+                 add_bit_by_bit(first, bytes, BYTES - size);
+    }
+    CHECK_INT(wrong, 0);
+}
+
 UNIT_SUITE(base_platform, maps_a_file, what_others_may_cut_short_is_copied,
            maps_an_empty_file, refuses_what_is_no_file, users_may_use_links,
            maps_beneath_the_model_s_folder, follows_links_that_stay,
@@ -495,4 +528,5 @@ UNIT_SUITE(base_platform, maps_a_file, what_others_may_cut_short_is_copied,
            a_failed_write_leaves_nothing, long_names_are_published,
            removes_temporaries_of_the_dead_only, a_killed_writer_s_temporary_is_removed,
            creates_folders_with_parents, time_goes_forward, counts_at_min_one_cpu,
-           reads_quotas_of_version_two, reads_quotas_of_version_one)
+           reads_quotas_of_version_two, reads_quotas_of_version_one,
+           checksums_of_any_length_are_those_of_bits)
