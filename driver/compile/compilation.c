@@ -45,8 +45,7 @@ typedef struct family_plan {
     uint32_t first, count;
     ig_plan_level levels[IG_LEVELS];
     ig_artifact_level code[IG_LEVELS];
-    ig_artifact_kernel *kernels[IG_LEVELS]; /* code[i].kernels, to be filled */
-    ig_artifact_kernel modules[IG_LEVELS];  /* of targets that have them */
+    const ig_tensor *recipes; /* results of @weights, or NULL */
     ig_origins_vec origins;
 } family_plan;
 
@@ -70,16 +69,15 @@ static ig_status write_plan(ig_compilation *build, family_plan *plan) {
                             .artifact_path = build->path,
                             .hash_of = hash_payload,
                             .hash_user = &build->payloads,
+                            .recipes = plan->recipes,
                             .step_origins = &plan->origins };
-    IG_TRY(
-        compute_recipes(lowered->modules[plan->first], &build->arena, &input.recipes));
     IG_TRY(ig_plan_write(&plan->w, &input));
     build->refers |= plan->w.files.count > 0;
     return IG_OK;
 }
 
-/* One plan a family, in the order in which the families were named. */
-static ig_status write_plans(ig_compilation *build, family_list *out_plans) {
+/* One plan a family, in the order in which the families were named: its recipes. */
+static ig_status begin_plans(ig_compilation *build, family_list *out_plans) {
     static const char *const names[] = {
         [IG_FAMILY_CPU] = IG_FAMILY_NAME_CPU,
         [IG_FAMILY_ARM64] = IG_FAMILY_NAME_ARM64,
@@ -96,7 +94,8 @@ static ig_status write_plans(ig_compilation *build, family_list *out_plans) {
         if (out_plans->count) {
             plan->w.weights = out_plans->items[0]->w.weights;
         }
-        IG_TRY(write_plan(build, plan));
+        IG_TRY(compute_recipes(build->lowered.modules[first], &build->arena,
+                               &plan->recipes));
         IG_PUSH(&build->arena, out_plans, plan);
     }
     return IG_OK;
@@ -106,68 +105,76 @@ static ig_status write_plans(ig_compilation *build, family_list *out_plans) {
 
 typedef IG_VEC(ig_kernel_job) job_list;
 
-/* A job for each kernel that a level has, or one for all of them. */
-static void add_jobs(ig_compilation *build, family_plan *plan, uint32_t level,
+/* A job for each kernel of a target, or one for all of them.  `code_of`: where the code
+ * of a kernel will be. */
+static void add_jobs(ig_compilation *build, uint32_t index, ig_map *code_of,
                      job_list *jobs) {
     ig_arena *arena = &build->arena;
-    const ig_target *target = build->lowered.targets.targets[plan->first + level];
-    size_t room = plan->w.kernels.count;
-    ig_artifact_kernel *out = IG_NEW_ARRAY(arena, ig_artifact_kernel, room);
-    const ig_graph **graphs = IG_NEW_ARRAY(arena, const ig_graph *, room);
-    uint32_t count = 0;
-    plan->code[level].kernels = plan->kernels[level] = out;
-    for (uint32_t i = 0; i < plan->w.kernels.count; i++) {
-        const char *name = ig_plan_kernel_name(&plan->w, &plan->levels[level], i);
-        if (!name) {
+    const ig_target *target = build->lowered.targets.targets[index];
+    const ig_module *module = build->lowered.modules[index];
+    size_t room = module->graphs.count, count = 0;
+    ig_artifact_kernel *code = IG_NEW_ARRAY(arena, ig_artifact_kernel, room);
+    const ig_graph **kernels = IG_NEW_ARRAY(arena, const ig_graph *, room);
+    ig_kernel_job job = { .target = target, .kernels = kernels, .out = code };
+    for (size_t i = 0; i < room; i++) {
+        if (module->graphs.items[i]->stage != IG_STAGE_KERNEL) {
             continue;
         }
-        graphs[count] = ig_module_graph(plan->levels[level].graph->module, name);
+        kernels[count] = module->graphs.items[i];
         if (!target->has_modules) {
-            IG_PUSH(arena, jobs,
-                    (ig_kernel_job){ .target = target,
-                                     .kernels = &graphs[count],
-                                     .count = 1,
-                                     .out = &out[i] });
+            job = (ig_kernel_job){ target, &kernels[count], 1, &code[count], { 0 } };
+            IG_PUSH(arena, jobs, job);
         }
+        ig_map_set_id(code_of, IG_MAP_PTR(kernels[count]), job.out);
         count++;
     }
     if (target->has_modules && count) {
-        IG_PUSH(arena, jobs,
-                (ig_kernel_job){ .target = target,
-                                 .kernels = graphs,
-                                 .count = count,
-                                 .out = &plan->modules[level] });
+        job.count = count;
+        IG_PUSH(arena, jobs, job);
     }
 }
 
-/* The kernels of a module are found in it by their names. */
-static void take_module(const family_plan *plan, uint32_t level) {
-    const ig_artifact_kernel *module = &plan->modules[level];
-    for (uint32_t i = 0; module->bytes && i < plan->w.kernels.count; i++) {
-        if (ig_plan_kernel_name(&plan->w, &plan->levels[level], i)) {
-            plan->kernels[level][i] = *module;
-        }
-    }
-}
-
-static ig_status compile_kernels(ig_compilation *build, const family_list *plans) {
+/* Threads compile kernels; this one computes the recipes first. */
+static ig_status compile_kernels(ig_compilation *build, ig_map *code_of,
+                                 family_list *out_plans) {
     ig_context *context = build->module->context;
     job_list jobs = { 0 };
-    for (size_t p = 0; p < plans->count; p++) {
-        for (uint32_t l = 0; l < plans->items[p]->count; l++) {
-            add_jobs(build, plans->items[p], l, &jobs);
-        }
+    for (uint32_t i = 0; i < build->lowered.count; i++) {
+        add_jobs(build, i, code_of, &jobs);
     }
     build->team = ig_compile_team_create(context, build->folder,
                                          build->options.debug != 0);
     if (!build->team) {
         return ig_error(&context->diag, IG_LIMIT, NULL, "no memory for threads");
     }
-    IG_TRY(ig_compile_team_run(build->team, jobs.items, jobs.count));
-    for (size_t p = 0; p < plans->count; p++) {
-        for (uint32_t l = 0; l < plans->items[p]->count; l++) {
-            take_module(plans->items[p], l);
+    ig_compile_team_start(build->team, jobs.items, jobs.count);
+    IG_TRY(begin_plans(build, out_plans));
+    return ig_compile_team_finish(build->team);
+}
+
+/* Kernels of a module have the same code, and are found in it by their names. */
+static void take_code(ig_compilation *build, family_plan *plan, const ig_map *code_of) {
+    for (uint32_t level = 0; level < plan->count; level++) {
+        const ig_module *module = plan->levels[level].graph->module;
+        size_t count = plan->w.kernels.count;
+        ig_artifact_kernel *kernels = IG_NEW_ARRAY(&build->arena, ig_artifact_kernel,
+                                                   count);
+        for (uint32_t i = 0; i < count; i++) {
+            const char *name = ig_plan_kernel_name(&plan->w, &plan->levels[level], i);
+            const ig_graph *kernel = name ? ig_module_graph(module, name) : NULL;
+            const ig_artifact_kernel *code = ig_map_get_id(code_of, IG_MAP_PTR(kernel));
+            assert((code || !name) && "every kernel was compiled");
+            kernels[i] = code ? *code : kernels[i];
         }
+        plan->code[level].kernels = kernels;
+    }
+}
+
+static ig_status write_plans(ig_compilation *build, const family_list *plans,
+                             const ig_map *code_of) {
+    for (size_t i = 0; i < plans->count; i++) {
+        IG_TRY(write_plan(build, plans->items[i]));
+        take_code(build, plans->items[i], code_of);
     }
     return IG_OK;
 }
@@ -279,8 +286,10 @@ static ig_status make_container(ig_compilation *build) {
            "every target was lowered for");
     ig_arena *arena = &build->arena;
     family_list plans = { 0 };
-    IG_TRY(write_plans(build, &plans));
-    IG_TRY(compile_kernels(build, &plans));
+    ig_map code_of; /* of a kernel graph */
+    ig_map_init(&code_of, arena);
+    IG_TRY(compile_kernels(build, &code_of, &plans));
+    IG_TRY(write_plans(build, &plans, &code_of));
     const family_plan *given = given_plan(build, &plans);
     size_t other_count = plans.count - 1;
     ig_artifact_plan_of *others = IG_NEW_ARRAY(arena, ig_artifact_plan_of, other_count);

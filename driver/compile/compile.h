@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  *     lower.c        the pipeline as far as a stage
- *     compilation.c  a lowered module: recipes, plan, kernels, container
+ *     compilation.c  a lowered module: kernels, recipes, plan, container
  *     compile.c      the public functions: caches, files, programs in memory
  */
 #ifndef IG_DRIVER_COMPILE_COMPILE_H

@@ -53,6 +53,7 @@ struct ig_compile_team {
     bool wants_debug;
     worker workers[IG_HOST_THREADS];
     size_t worker_count;
+    size_t started; /* workers that are not waited for yet, the caller among them */
     ig_kernel_job *jobs;
     size_t job_count;
     atomic_size_t next, done;
@@ -276,15 +277,6 @@ ig_compile_team *ig_compile_team_create(ig_context *context, const char *folder,
     return team;
 }
 
-void ig_compile_team_destroy(ig_compile_team *team) {
-    for (size_t i = 0; team && i < team->worker_count; i++) {
-        ig_arena_fini(&team->workers[i].arena);
-        ig_arena_fini(&team->workers[i].messages_arena);
-        ig_budget_sweep(&team->workers[i].own.budget, 0);
-    }
-    free(team);
-}
-
 /* Splits the memory that the caller's context may still use. */
 static void share_budget(ig_compile_team *team, size_t workers) {
     const ig_budget *budget = &team->context->budget;
@@ -308,9 +300,9 @@ static int larger_first(const void *a, const void *b) {
 }
 
 /* Waits for the threads.  A message of several workers (no LLVM, say) is told once. */
-static ig_status join_workers(ig_compile_team *team, size_t started) {
+static ig_status join_workers(ig_compile_team *team) {
     ig_status status = team->workers[0].status;
-    for (size_t i = 1; i < started; i++) {
+    for (size_t i = 1; i < team->started; i++) {
         worker *w = &team->workers[i];
         pthread_join(w->thread, NULL);
         for (size_t m = 0; m < w->messages.count; m++) {
@@ -322,11 +314,11 @@ static ig_status join_workers(ig_compile_team *team, size_t started) {
         }
         status = status == IG_OK ? w->status : status;
     }
+    team->started = 0;
     return status;
 }
 
-ig_status ig_compile_team_run(ig_compile_team *team, ig_kernel_job *jobs,
-                              size_t count) {
+void ig_compile_team_start(ig_compile_team *team, ig_kernel_job *jobs, size_t count) {
     assert(!team->jobs && team->worker_count > 0 &&
            "a team runs once, with the caller's thread at least");
     if (count) {
@@ -335,13 +327,30 @@ ig_status ig_compile_team_run(ig_compile_team *team, ig_kernel_job *jobs,
     team->jobs = jobs;
     team->job_count = count;
     size_t workers = team->worker_count < count ? team->worker_count : count;
-    size_t started = 1;
+    team->started = 1;
     share_budget(team, workers);
-    while (started < workers &&
-           pthread_create(&team->workers[started].thread, NULL, run_thread,
-                          &team->workers[started]) == 0) {
-        started++;
+    while (team->started < workers &&
+           pthread_create(&team->workers[team->started].thread, NULL, run_thread,
+                          &team->workers[team->started]) == 0) {
+        team->started++;
     }
+}
+
+ig_status ig_compile_team_finish(ig_compile_team *team) {
+    assert(team->started > 0 && "the team was started");
     run_worker(&team->workers[0]);
-    return join_workers(team, started);
+    return join_workers(team);
+}
+
+void ig_compile_team_destroy(ig_compile_team *team) {
+    if (team && team->started) { /* the caller was unwound, or failed */
+        atomic_store(&team->has_failed, true);
+        join_workers(team);
+    }
+    for (size_t i = 0; team && i < team->worker_count; i++) {
+        ig_arena_fini(&team->workers[i].arena);
+        ig_arena_fini(&team->workers[i].messages_arena);
+        ig_budget_sweep(&team->workers[i].own.budget, 0);
+    }
+    free(team);
 }

@@ -22,9 +22,14 @@ typedef struct ig_compile_team ig_compile_team;
  * information (`wants_debug`) is compiled anew each time. */
 ig_compile_team *ig_compile_team_create(ig_context *context, const char *folder,
                                         bool wants_debug);
-/* Compiles all jobs.  Code is the team's until it is destroyed.  Messages come in the
- * order of the jobs' workers, the caller's own first. */
-ig_status ig_compile_team_run(ig_compile_team *team, ig_kernel_job *jobs, size_t count);
+/* Has other threads begin with the jobs, once a team.  The caller may read their
+ * modules meanwhile. */
+void ig_compile_team_start(ig_compile_team *team, ig_kernel_job *jobs, size_t count);
+/* Does the rest of them on the caller's thread too, and waits for all.  Code is the
+ * team's until it is destroyed.  Messages come in the order of the jobs' workers, the
+ * caller's own first. */
+ig_status ig_compile_team_finish(ig_compile_team *team);
+/* Stops the threads of a team that was not finished. */
 void ig_compile_team_destroy(ig_compile_team *team);
 
 #endif

@@ -253,6 +253,61 @@ TEST(cancelling_from_a_callback_stops_before_the_next_kernel) {
     ig_context_destroy(context);
 }
 
+/* Recipes are computed while other threads compile kernels. */
+static const char packed[] =
+    "module @p {\n"
+    "  weight @w : f32[64, 64] = splat(0.5)\n"
+    "  graph @main(%x: f32[B, 64]) -> (f32[B, 64] \"y\", f32[B] \"s\") {\n"
+    "    %0 = matmul %x, @w : f32[B, 64]\n"
+    "    %1 = tanh %0 : f32[B, 64]\n"
+    "    %2 = reduce %1 {op = sum, axes = [1]} : f32[B]\n"
+    "    ret %1, %2\n"
+    "  }\n"
+    "}\n";
+
+static void cancel_at_weights(void *user, const char *stage, uint64_t done,
+                              uint64_t total) {
+    (void)done;
+    (void)total;
+    ig_context **context = user;
+    if (context && strcmp(stage, "weights") == 0) {
+        ig_context_cancel(*context);
+    }
+}
+
+/* What the recipes meet ends the threads too, and the context stays usable. */
+static void fail_at_recipes(int threads, bool is_cancelled, ig_status expected) {
+    ig_context *context = NULL;
+    ig_context_options options = { .size = sizeof options,
+                                   .cache_folder = "",
+                                   .compile_threads = threads,
+                                   .progress = cancel_at_weights,
+                                   .progress_user = is_cancelled ? &context : NULL };
+    context = ig_context_create(&options);
+    ig_module *module = NULL;
+    ig_program *program = NULL;
+    CHECK_INT(ig_import_memory(context, packed, sizeof packed - 1, NULL, NULL, &module),
+              IG_OK);
+    if (!is_cancelled) {
+        CHECK_INT(ig_context_set_limit(context, "interpret_bytes", 10000), IG_OK);
+    }
+    CHECK_INT(ig_compile(module, NULL, &program), expected);
+    if (!is_cancelled) {
+        CHECK_INT(ig_context_set_limit(context, "interpret_bytes", 1 << 20), IG_OK);
+        CHECK_INT(ig_compile(module, NULL, &program), IG_OK);
+    }
+    ig_program_close(program);
+    ig_module_close(module);
+    ig_context_destroy(context);
+}
+
+TEST(recipes_that_fail_stop_the_threads) {
+    for (int threads = 1; threads <= 4; threads++) {
+        fail_at_recipes(threads, false, IG_LIMIT);
+        fail_at_recipes(threads, true, IG_CANCELLED);
+    }
+}
+
 /* ---- limits ---- */
 
 TEST(exhausted_memory_is_a_status) {
@@ -375,7 +430,7 @@ UNIT_SUITE(api_compile, a_program_outlives_module_and_context,
            the_module_is_left_as_it_was, contexts_work_at_the_same_time,
            a_cancelled_context_stays_usable, cancelling_ends_a_pass_of_a_large_graph,
            cancelling_from_a_callback_stops_before_the_next_kernel,
-           exhausted_memory_is_a_status, memory_may_run_out_anywhere,
-           a_kernel_beyond_the_limit_is_refused, passes_are_shown_as_they_are_done,
-           a_module_that_is_here_cannot_be_isolated,
+           recipes_that_fail_stop_the_threads, exhausted_memory_is_a_status,
+           memory_may_run_out_anywhere, a_kernel_beyond_the_limit_is_refused,
+           passes_are_shown_as_they_are_done, a_module_that_is_here_cannot_be_isolated,
            an_older_caller_gives_smaller_options, every_stage_can_be_dumped)
