@@ -21,6 +21,9 @@ static const ig_opcode lacking[] = {
     IG_OP_bitcast, IG_OP_bag_update, IG_OP_all_gather, IG_OP_meet_lists, IG_OP_fused,
 };
 
+/* Made by passes/place, after gradients. */
+static const ig_opcode of_layouts[] = { IG_OP_conv_winograd };
+
 /* Their rules are held by test_ranks_train. */
 static const ig_opcode of_ranks[] = {
     IG_OP_shard,
@@ -115,7 +118,8 @@ static bool may_lack(uint32_t code) {
 static bool is_counted(const seen *s, uint32_t code) {
     const ig_op_info *row = &ig_ops[code];
     bool is_seen = s->of_floats[code] || s->in_rows[code] || may_lack(code);
-    return is_seen && row->stages & IG_STAGE_TENSOR && !(row->traits & IG_HOST);
+    return is_seen && row->stages & IG_STAGE_TENSOR && !(row->traits & IG_HOST) &&
+           !is_listed(of_layouts, IG_COUNT_OF(of_layouts), code);
 }
 
 static bool has_gradient(uint32_t code) {
