@@ -98,7 +98,7 @@ typedef struct ig_phase {
     uint32_t launch_count;
     bool is_parallel;    /* worth more than one thread */
     int64_t rows, block; /* of a rows step, whose body the launches are; else 0 */
-    bool is_wide;        /* one block, too few rows to share: its tiles are shared */
+    bool is_wide;        /* too few rows to share: workers share a block's tiles */
 } ig_phase;
 
 typedef enum ig_copy_kind {

@@ -152,51 +152,58 @@ static void run_rows(const phase_task *task, int index) {
     }
 }
 
-/* ---- a block for all workers ---- */
+/* ---- blocks for all workers, one after the other ---- */
 
-/* One launch of the block's body, whose buffers are those of worker 0. */
+/* One launch of a block's body, whose buffers are those of worker 0. */
 typedef struct wide_task {
     const phase_task *task;
     const ig_launch *launch;
-    int64_t grid, workers;
+    int64_t row, workers;
+    bool is_tail;
 } wide_task;
+
+static int64_t grid_of(const ig_launch *launch, bool is_tail) {
+    return is_tail ? launch->tail_grid : launch->grid;
+}
 
 static void run_wide_share(void *argument, int index) {
     const wide_task *wide = argument;
-    const ig_phase *phase = wide->task->phase;
     ig_cpu_worker *workers = wide->task->queue->workers;
     const ig_launch *launch = wide->launch;
-    bool is_tail = phase->rows < phase->block;
+    int64_t grid = grid_of(launch, wide->is_tail);
     ig_kernel_report_v0 report = { .operand = -1 };
     ig_kernel_call_v0 call = {
         .buffers = workers[0].table,
-        .params = is_tail ? launch->tail_params : launch->params,
-        .tile_begin = wide->grid * index / wide->workers,
-        .tile_end = wide->grid * (index + 1) / wide->workers,
+        .params = wide->is_tail ? launch->tail_params : launch->params,
+        .tile_begin = grid * index / wide->workers,
+        .tile_end = grid * (index + 1) / wide->workers,
         .scratch = workers[index].scratch,
         .report = &report,
     };
-    assert(call.tile_end <= wide->grid && "more shares than workers");
+    assert(call.tile_end <= grid && "more shares than workers");
     if (call.tile_begin < call.tile_end) {
         launch->kernel.call(&call);
     }
     if (report.operand >= 0) {
-        keep_report(&workers[index], launch, 0, &report);
+        keep_report(&workers[index], launch, wide->row, &report);
     }
 }
 
 static void run_wide(const phase_task *task) {
     const ig_phase *phase = task->phase;
-    for (uint32_t i = 0; i < phase->launch_count; i++) {
-        const ig_launch *launch = &phase->launches[i];
-        int64_t grid = phase->rows < phase->block ? launch->tail_grid : launch->grid;
-        wide_task wide = { task, launch, grid, task->queue->base.active_count };
-        fill_table(task->queue, 0, launch, 0);
-        if (grid > 1) {
-            ig_thread_pool_run(task->queue->pool, run_wide_share, &wide);
-        } else {
-            wide.workers = 1;
-            run_wide_share(&wide, 0);
+    wide_task wide = { .task = task };
+    for (; wide.row < phase->rows; wide.row += phase->block) {
+        wide.is_tail = phase->rows - wide.row < phase->block;
+        for (uint32_t i = 0; i < phase->launch_count; i++) {
+            wide.launch = &phase->launches[i];
+            wide.workers = task->queue->base.active_count;
+            fill_table(task->queue, 0, wide.launch, wide.row);
+            if (grid_of(wide.launch, wide.is_tail) > 1) {
+                ig_thread_pool_run(task->queue->pool, run_wide_share, &wide);
+            } else {
+                wide.workers = 1;
+                run_wide_share(&wide, 0);
+            }
         }
     }
 }

@@ -293,10 +293,12 @@ static ig_status resolve_launch(ig_session *session, uint32_t index) {
     return ig_session_resolve_params(session, index);
 }
 
-/* Blocks that all workers have equally many of; bits do not depend on their size. */
+/* Blocks that all workers have equally many of; bits do not depend on their size.  All
+ * workers share the tiles of one block after the other where rows are few. */
 static void share_rows(ig_phase *phase, int64_t workers) {
-    phase->is_wide = workers > 1 && phase->rows <= phase->block &&
-                     phase->rows < workers * IG_MIN_ROWS;
+    bool has_parts = phase->block == 1 && phase->rows % workers == 0;
+    phase->is_wide = workers > 1 && phase->rows < workers * IG_MIN_ROWS &&
+                     (phase->rows <= phase->block || phase->block == 1) && !has_parts;
     if (workers > 1 && !phase->is_wide && phase->rows > 0) {
         int64_t blocks = (phase->rows - 1) / phase->block + 1;
         int64_t rounds = (blocks - 1) / workers + 1;

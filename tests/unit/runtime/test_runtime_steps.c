@@ -391,7 +391,7 @@ TEST(rows_run_block_by_block) {
         ig_program *program = rt_open(c, NULL);
         for (int threads = 1; threads <= 4; threads++) {
             ig_session *session = create(program, threads);
-            for (int batch = 0; batch <= 300; batch += 37) {
+            for (int batch = 0; batch <= 300; batch += batch < 13 ? 1 : 37) {
                 memset(y, 0, sizeof y);
                 ig_view in = rt_view2(x, IG_F32, batch, 8), out = rt_room(y, sizeof y);
                 CHECK_OK(ig_session_run(session, &in, 1, &out, 1));
