@@ -18,7 +18,7 @@ static ig_session *cut_session(ig_cutter *c, const ig_plan *plan) {
         .bases = ig_cut(c, plan->buffers_count, sizeof *parts.bases),
         .bytes = ig_cut(c, plan->buffers_count, sizeof *parts.bytes),
         .late = ig_cut(c, plan->buffers_count, sizeof *parts.late),
-        .lives = ig_cut(c, plan->buffers_count, sizeof *parts.lives),
+        .lives = ig_cut(c, plan->buffers_count + (size_t)1, sizeof *parts.lives),
     };
     if (session) {
         *session = parts;
@@ -165,7 +165,6 @@ static void free_regions(ig_session *session) {
     if (session->owns_arena) {
         ig_region_free(memory, &session->arena);
     }
-    ig_region_free(memory, &session->workers_memory);
     ig_region_free(memory, &session->kept);
 }
 

@@ -36,7 +36,7 @@ typedef struct ig_shape {
     void *block;             /* NULL until first needed */
     uint64_t planned;        /* and when it was planned */
     int64_t *key;            /* values of plan.keys */
-    int64_t *buffer_offsets; /* arena, worker; else 0 */
+    int64_t *buffer_offsets; /* arena, worker; else 0; last, the workers' memory's */
     int64_t *buffer_bytes;   /* not of inputs, which are the binding's */
     int64_t *slot_offsets;   /* bytes from the buffer's start */
     int64_t *slot_strides;   /* bytes per row, or IG_WORKER_STRIDE */
@@ -99,7 +99,7 @@ struct ig_session {
     ig_region *late;              /* memory of buffers whose size is late */
     size_t late_limit, late_held; /* bytes: ig_session_options, of `late` */
     ig_life *lives;               /* room for planning */
-    ig_region arena, workers_memory, kept;
+    ig_region arena, kept;
     bool is_prepared; /* `kept` is of the weights as they are */
     bool owns_arena;  /* else the caller gave it */
     bool is_bound;

@@ -22,10 +22,15 @@ static ig_life widen_life(const ig_session *session, ig_life life) {
     return life;
 }
 
-/* Into session->lives: the buffers of a space that have a size. */
+/* Into session->lives: the buffers of a space that have a size; in the arena also the
+ * workers' own memory, as one that lives from the first body of rows to the last. */
 static size_t collect_lives(const ig_session *session, ig_space space) {
     const ig_plan *plan = session->plan;
+    ig_life workers = { .first = UINT32_MAX, .id = plan->buffers_count };
     size_t count = 0;
+    if (space == IG_SPACE_ARENA) {
+        workers.bytes = session->shape->worker_bytes * session->queue->worker_count;
+    }
     for (uint32_t i = 0; i < plan->buffers_count; i++) {
         const ig_plan_buffer *buffer = &plan->buffers[i];
         int64_t bytes = session->shape->buffer_bytes[i];
@@ -35,6 +40,14 @@ static size_t collect_lives(const ig_session *session, ig_space space) {
             };
             session->lives[count++] = widen_life(session, life);
         }
+        if (buffer->space == IG_SPACE_WORKER) {
+            workers.first = buffer->first < workers.first ? buffer->first
+                                                          : workers.first;
+            workers.last = buffer->last > workers.last ? buffer->last : workers.last;
+        }
+    }
+    if (workers.bytes > 0) {
+        session->lives[count++] = workers;
     }
     return count;
 }

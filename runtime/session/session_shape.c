@@ -171,8 +171,8 @@ static ig_status size_outputs(ig_session *session) {
 
 /* ---- memory ---- */
 
-/* Offsets that were fixed at compile time. */
-static ig_status take_fixed(ig_session *session, int64_t *out_bytes) {
+/* Offsets that were fixed at compile time; after them the workers' memory. */
+static ig_status take_fixed(ig_session *session, int64_t workers, int64_t *out_bytes) {
     const ig_plan *plan = session->plan;
     ig_shape *shape = session->shape;
     *out_bytes = plan->header->arena_bytes;
@@ -187,7 +187,11 @@ static ig_status take_fixed(ig_session *session, int64_t *out_bytes) {
         }
         shape->buffer_offsets[i] = buffer->offset;
     }
-    return IG_OK;
+    int64_t end = (int64_t)ig_align_up((size_t)*out_bytes, IG_LIFE_ALIGN);
+    shape->buffer_offsets[plan->buffers_count] = end;
+    return ig_add_i64(end, workers, out_bytes)
+               ? IG_OK
+               : too_large(session, "the memory of a run");
 }
 
 static ig_status reserve_arena(ig_session *session, int64_t bytes) {
@@ -204,17 +208,6 @@ static ig_status reserve_arena(ig_session *session, int64_t bytes) {
         return ig_message_set(
             &session->message, IG_LIMIT, "%s for %lld bytes of activations",
             ig_memory_refusal(&session->memory, (size_t)bytes), (long long)bytes);
-    }
-    return IG_OK;
-}
-
-static ig_status reserve_workers(ig_session *session, int64_t each) {
-    int64_t bytes;
-    if (!ig_mul_i64(each, session->queue->worker_count, &bytes) ||
-        !ig_region_reserve(&session->memory, &session->workers_memory, (size_t)bytes)) {
-        return ig_message_set(&session->message, IG_LIMIT,
-                              "out of memory for %lld bytes per thread",
-                              (long long)each);
     }
     return IG_OK;
 }
@@ -240,17 +233,19 @@ static ig_status plan_memory(ig_session *session) {
         IG_TRY(size_buffer(session, i));
     }
     IG_TRY(size_outputs(session));
+    int64_t workers;
+    if (!ig_session_plan_space(session, IG_SPACE_WORKER, &shape->worker_bytes) ||
+        !ig_mul_i64(shape->worker_bytes, session->queue->worker_count, &workers)) {
+        return too_large(session, "the memory of a run");
+    }
+    shape->buffer_offsets[session->plan->buffers_count] = 0;
     if (session->plan->header->arena_bytes >= 0) {
-        IG_TRY(take_fixed(session, &shape->arena_bytes));
+        IG_TRY(take_fixed(session, workers, &shape->arena_bytes));
     } else if (!ig_session_plan_space(session, IG_SPACE_ARENA, &shape->arena_bytes)) {
         return too_large(session, "the memory of a run");
     }
-    if (!ig_session_plan_space(session, IG_SPACE_WORKER, &shape->worker_bytes)) {
-        return too_large(session, "the memory of a run");
-    }
     IG_TRY(reserve_arena(session, shape->arena_bytes));
-    IG_TRY(reserve_kept(session));
-    return reserve_workers(session, shape->worker_bytes);
+    return reserve_kept(session);
 }
 
 /* ---- the current shape ---- */
@@ -279,10 +274,9 @@ static void enter_shape(ig_session *session) {
                 (char *)(uintptr_t)session->program->resident[buffer->index];
         }
     }
-    assert((uint64_t)shape->worker_bytes * (uint64_t)session->queue->worker_count <=
-               session->workers_memory.size &&
-           "the workers' memory was not reserved");
-    session->queue->worker_memory = session->workers_memory.data;
+    char *arena = session->arena.data;
+    session->queue->worker_memory =
+        arena ? arena + shape->buffer_offsets[plan->buffers_count] : NULL;
     session->queue->worker_bytes = shape->worker_bytes;
 }
 
@@ -358,7 +352,8 @@ static void cut_shape(ig_shape *shape, const ig_session *session, ig_cutter *c) 
     *shape = (ig_shape){
         .block = c->memory,
         .key = ig_cut(c, plan->key_count, sizeof *shape->key),
-        .buffer_offsets = ig_cut(c, plan->buffers_count, sizeof *shape->buffer_offsets),
+        .buffer_offsets = ig_cut(c, plan->buffers_count + (size_t)1,
+                                 sizeof *shape->buffer_offsets),
         .buffer_bytes = ig_cut(c, plan->buffers_count, sizeof *shape->buffer_bytes),
         .slot_offsets = ig_cut(c, program->slot_count, sizeof *shape->slot_offsets),
         .slot_strides = ig_cut(c, program->slot_count, sizeof *shape->slot_strides),

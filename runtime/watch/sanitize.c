@@ -54,7 +54,8 @@ static void fill_outputs(ig_session *session) {
 }
 
 static void fill_workers(ig_session *session) {
-    fill_region(&session->workers_memory);
+    const ig_queue *queue = session->queue;
+    fill_bytes(queue->worker_memory, queue->worker_bytes * queue->worker_count);
 }
 
 /* ---- what lives when ---- */

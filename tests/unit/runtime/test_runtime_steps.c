@@ -407,6 +407,42 @@ TEST(rows_run_block_by_block) {
 }
 END_TEST
 
+/* The workers' own memory is where values are that end before the rows or begin after
+ * them: here a buffer of `size` bytes, less than theirs and more. */
+static void check_shared_arena(int64_t size) {
+    static float x[64 * 8], y[64 * 8];
+    rt_case *c = rows_case(4);
+    uint32_t late = rt_buffer(c, IG_SPACE_ARENA, RT_EXPR(c, RT_INT(size)), 3, 3);
+    uint32_t n = RT_EXPR(c, RT_INT(size / 4)), one = RT_EXPR(c, RT_INT(1));
+    rt_launch(c, "scale", RT_OPERANDS(c, RT_AT(late), RT_AT(late)),
+              RT_LIST(c, n, n, RT_EXPR(c, RT_INT(0x40000000))), one, one);
+    ig_program *program = rt_open(c, NULL);
+    for (int threads = 1; threads <= 3; threads++) {
+        ig_session *session = create(program, threads);
+        ig_view in = rt_view2(x, IG_F32, 64, 8), out = rt_room(y, sizeof y);
+        ig_session_facts facts = { .size = sizeof facts };
+        int64_t workers = threads * 4 * 32;
+        for (int i = 0; i < 64 * 8; i++) {
+            x[i] = (float)i;
+        }
+        CHECK_OK(ig_session_run(session, &in, 1, &out, 1));
+        ig_session_get_facts(session, &facts);
+        CHECK_INT(facts.arena_bytes, size > workers ? size : workers);
+        for (int i = 0; i < 64 * 8; i++) {
+            CHECK(y[i] == 3 * x[i]);
+        }
+        ig_session_destroy(session);
+    }
+    ig_program_close(program);
+    rt_end(c);
+}
+
+TEST(a_worker_s_buffer_shares_the_arena) {
+    check_shared_arena(64);
+    check_shared_arena(4096);
+}
+END_TEST
+
 /* One block may be at its last step while another is at its first: what blocks share
  * must not end between the two. */
 TEST(what_blocks_share_lives_as_long_as_they) {
@@ -676,7 +712,7 @@ UNIT_SUITE(runtime_steps, if_takes_one_branch, a_branch_of_no_size_may_be_left_o
            late_outputs_are_written_in_the_memory_that_was_given,
            data_outside_of_a_symbols_range, guards_where_they_stand,
            definitions_wait_for_all_of_their_values, rows_run_block_by_block,
-           what_blocks_share_lives_as_long_as_they,
+           what_blocks_share_lives_as_long_as_they, a_worker_s_buffer_shares_the_arena,
            a_worker_s_buffer_ends_with_its_rows,
            index_errors_in_rows_count_from_the_start, host_cumsum,
            host_functions_stay_inside_of_what_is_left, host_scatter_elements,
