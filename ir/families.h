@@ -18,6 +18,7 @@ typedef enum ig_family_trait {
     IG_FAMILY_EPILOGUE = 1 << 1, /* elementwise ops on its result go into its kernel */
     IG_FAMILY_ROWS = 1 << 2,     /* may go over its first extent block by block */
     IG_FAMILY_STRIDED = 1 << 3,  /* writes results with any strides */
+    IG_FAMILY_IMAGES = 1 << 4,   /* the same as ROWS, of rows that are large */
 } ig_family_trait;
 
 #define IG_ALL_OPERANDS UINT32_MAX /* of unit_strides: however many there are */

@@ -23,6 +23,11 @@
  * cache too, and layers whose weights are large are left alone: they take the whole
  * batch at once, and many workers share the columns of a small one.
  *
+ * Rows of convolutions are images.  One of them nearly fills a cache, and has so many
+ * windows that all of them together use the weights no better: where a compute reads
+ * and writes much more of each image than there are weights, a block is one image.
+ * Computes that touch little between two such go along.
+ *
  * Computes between the members that do not depend on them move in front of them.
  *
  * Plan stage, entry block, after `order`.  Keeps the results of every compute.
@@ -44,6 +49,9 @@ enum {
     MIN_COMPUTES = 2,
     CACHED_WEIGHTS = 512 << 10, /* bytes that blocks of any size may read anew */
     MAX_WEIGHTS = 4 << 20,      /* bytes that blocks may read at all */
+    IMAGE_BYTES = 256 << 10, /* of an image that a compute reads and writes, at least */
+    IMAGE_TO_WEIGHTS = 4,    /* the same over the bytes of its weights, at least */
+    LIGHT_BYTES = 64 << 10,  /* of an image and weights, of computes that go along */
 };
 
 typedef struct row_tiler {
@@ -60,6 +68,7 @@ typedef struct row_tiler {
     ig_map read;        /* root that a member reads */
     ig_map row_stride;  /* root -> elements from row to row */
     ig_part_list parts; /* that members write */
+    bool has_images;    /* members go over images one by one */
     ig_op *body_op;     /* the rows op */
     ig_block *body;
 } row_tiler;
@@ -90,8 +99,21 @@ static bool is_by_rows(const row_tiler *c, const ig_type *type) {
     return true;
 }
 
+/* Does a value of a row depend on other rows, or on how many there are before it, where
+ * extents do not show it? */
+static bool mixes_rows(const ig_op *op) {
+    bool shifts = op->code == IG_OP_pad &&
+                  (!ig_attr_is_set(op, IG_pad_before) ||
+                   !ig_dim_is(op->attrs[IG_pad_before].as.dims[0], 0));
+    return shifts || (op->code == IG_OP_pool_indices &&
+                      ig_attr_int(op, IG_pool_indices_whole, 0));
+}
+
 /* An operand of lower rank would be broadcast along the batch. */
 static bool keeps_rows(const row_tiler *c, const ig_op *op) {
+    if (mixes_rows(op)) {
+        return false;
+    }
     bool takes = false, gives = false, is_map = ig_ops[op->code].traits & IG_MAP;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         const ig_type *type = op->operands[i].value->type;
@@ -146,8 +168,14 @@ static bool is_part_by_rows(row_tiler *c, ig_value *value) {
            ig_dim_less_equal(c->module, end, known) == IG_YES;
 }
 
+static bool has_trait(const row_tiler *c, const ig_op *compute) {
+    ig_kernel_family family = ig_op_family(compute);
+    return ig_family_has(family, IG_FAMILY_ROWS) ||
+           (c->has_images && ig_family_has(family, IG_FAMILY_IMAGES));
+}
+
 static bool is_row_local(row_tiler *c, const ig_op *compute) {
-    if (!ig_family_has(ig_op_family(compute), IG_FAMILY_ROWS)) {
+    if (!has_trait(c, compute)) {
         return false;
     }
     for (uint32_t i = 0; i < compute->operand_count; i++) {
@@ -172,6 +200,27 @@ static bool is_row_local(row_tiler *c, const ig_op *compute) {
 }
 
 /* ---- finding members ---- */
+
+/* Bytes of the axes from `first` on; extents that are not known count as nothing. */
+static int64_t bytes_from(const row_tiler *c, const ig_type *type, uint32_t first) {
+    int64_t count = 0;
+    assert(first <= type->rank && "axes of the type");
+    ig_dim inner = ig_dim_product(c->module, type->dims + first, type->rank - first);
+    (void)ig_dim_constant(c->module, inner, &count);
+    return count * ig_dtypes[type->dtype].bits / 8;
+}
+
+/* May it go over images one by one? */
+static bool suits_images(const row_tiler *c, const ig_op *compute) {
+    int64_t image = 0, weights = 0;
+    for (uint32_t i = 0; i < compute->operand_count; i++) {
+        const ig_type *type = compute->operands[i].value->type;
+        bool is_image = has_batch(c, type);
+        *(is_image ? &image : &weights) += bytes_from(c, type, is_image ? 1 : 0);
+    }
+    bool is_light = c->members.count > 0 && image + weights <= LIGHT_BYTES;
+    return is_light || (image >= IMAGE_BYTES && image / IMAGE_TO_WEIGHTS >= weights);
+}
 
 static void note_access(row_tiler *c, const ig_op *compute) {
     for (uint32_t i = 0; i < compute->operand_count; i++) {
@@ -222,7 +271,7 @@ static ig_op *collect_members(row_tiler *c, ig_op *op) {
         if (op->code != IG_OP_compute) {
             return op->next;
         }
-        if (is_row_local(c, op)) {
+        if (is_row_local(c, op) && (!c->has_images || suits_images(c, op))) {
             IG_PUSH(c->run->scratch, &c->members, op);
             ig_map_set_id(&c->is_member, IG_MAP_PTR(op), op);
             note_access(c, op);
@@ -310,6 +359,9 @@ static int64_t weight_bytes(const row_tiler *c) {
 }
 
 static int64_t block_rows(const row_tiler *c) {
+    if (c->has_images) {
+        return 1;
+    }
     if (weight_bytes(c) > CACHED_WEIGHTS) {
         return BLOCK_ROWS;
     }
@@ -371,13 +423,34 @@ static void erase_unused_views(ig_block *block) {
     }
 }
 
-static bool has_gemm(const row_tiler *c) {
+/* Is there a product among the members, or something that goes over images? */
+static bool has_anchor(const row_tiler *c) {
     for (size_t i = 0; i < c->members.count; i++) {
-        if (ig_op_family(c->members.items[i]) == IG_FAMILY_gemm) {
+        ig_kernel_family family = ig_op_family(c->members.items[i]);
+        if (c->has_images ? ig_family_has(family, IG_FAMILY_IMAGES)
+                          : family == IG_FAMILY_gemm) {
             return true;
         }
     }
     return false;
+}
+
+/* Bytes of an image that only members read and write. */
+static int64_t inner_bytes(const row_tiler *c) {
+    int64_t total = 0;
+    for (const ig_op *op = c->graph->body.first; op; op = op->next) {
+        bool is_inner = op->code == IG_OP_alloc && has_batch(c, op->results->type) &&
+                        is_used_by_members(c, op->results);
+        total += is_inner ? bytes_from(c, op->results->type, 1) : 0;
+    }
+    return total;
+}
+
+/* Do blocks repay that each of them reads the weights anew? */
+static bool is_worth_it(const row_tiler *c) {
+    return c->members.count >= MIN_COMPUTES && has_anchor(c) &&
+           (c->has_images ? inner_bytes(c) >= IMAGE_BYTES
+                          : weight_bytes(c) <= MAX_WEIGHTS);
 }
 
 /* The rows op takes the position of the last member; other ops between the first and
@@ -403,18 +476,24 @@ static bool find_batch(row_tiler *c) {
     return false;
 }
 
+static void tile_chains(row_tiler *c) {
+    for (ig_op *op = c->graph->body.first; op;) {
+        op = collect_members(c, op);
+        if (is_worth_it(c)) {
+            tile_members(c);
+        }
+    }
+}
+
 ig_status ig_pass_tile_rows(ig_pass_run *run, ig_graph *graph) {
     row_tiler c = { .run = run, .module = graph->module, .graph = graph };
     const ig_target *target = run->options->target;
     if ((target && !target->has_row_blocks) || !find_batch(&c)) {
         return IG_OK;
     }
-    for (ig_op *op = graph->body.first; op;) {
-        op = collect_members(&c, op);
-        if (c.members.count >= MIN_COMPUTES && has_gemm(&c) &&
-            weight_bytes(&c) <= MAX_WEIGHTS) {
-            tile_members(&c);
-        }
-    }
+    c.has_images = true;
+    tile_chains(&c);
+    c.has_images = false;
+    tile_chains(&c);
     return IG_OK;
 }

@@ -155,3 +155,143 @@ module @m {
     ret %0, %5
   }
 }
+# ---- tile_images ----
+# tile_rows: convolutions, pads and what is small between them go over images one by one.
+# run: tile_rows
+module @m {
+  weight @w : f32[1, 16, 16] = splat(1)
+  weight @fc : f32[1, 16, 16] = splat(1)
+  plan @main(%x: f32[B, 62, 64, 16]) -> (&f32[B, 64, 64, 16], &f32[B, 16]) {
+    %0 = alloc : &f32[B, 64, 64, 16]
+    compute %x, %0 {family = "pad", outs = 1} (%1: f32[B, 62, 64, 16]) {
+      %2 = pad %1 {before = [0, 1, 0, 0], after = [0, 1, 0, 0]} : f32[B, 64, 64, 16]
+      yield %2
+    }
+    %3 = alloc : &f32[B, 16]
+    compute %0, %3 {family = "reduce", outs = 1} (%4: f32[B, 64, 64, 16]) {
+      %5 = reduce %4 {op = mean, axes = [1, 2]} : f32[B, 16]
+      yield %5
+    }
+    %6 = alloc : &f32[B, 16]
+    compute %3, @fc, %6 {family = "gemm", outs = 1} (%7: f32[B, 16], %8: f32[1, 16, 16]) {
+      %9 = matmul_panels %7, %8 {columns = 16} : f32[B, 16]
+      yield %9
+    }
+    %10 = alloc : &f32[B, 64, 64, 16]
+    compute %0, @w, %10 {family = "conv_panels", outs = 1} (%11: f32[B, 64, 64, 16], %12: f32[1, 16, 16]) {
+      %13 = conv_panels %11, %12 {kernel = [1, 1], columns = 16} : f32[B, 64, 64, 16]
+      yield %13
+    }
+    ret %10, %6
+  }
+}
+# expect:
+module @m {
+  weight @w : f32[1, 16, 16] = splat(1)
+  weight @fc : f32[1, 16, 16] = splat(1)
+  plan @main(%x: f32[B, 62, 64, 16]) -> (&f32[B, 64, 64, 16], &f32[B, 16]) {
+    %0 = alloc : &f32[B, 16]
+    %1 = alloc : &f32[B, 64, 64, 16]
+    rows {count = B, block = 1, symbol = rows} {
+      %2 = alloc : &f32[rows, 64, 64, 16]
+      %3 = alloc : &f32[rows, 16]
+      %4 = view %x {offset = 0, strides = [63488, 1024, 16, 1]} : &f32[rows, 62, 64, 16]
+      compute %4, %2 {family = "pad", outs = 1} (%5: f32[rows, 62, 64, 16]) {
+        %6 = pad %5 {before = [0, 1, 0, 0], after = [0, 1, 0, 0]} : f32[rows, 64, 64, 16]
+        yield %6
+      }
+      compute %2, %3 {family = "reduce", outs = 1} (%7: f32[rows, 64, 64, 16]) {
+        %8 = reduce %7 {op = mean, axes = [1, 2]} : f32[rows, 16]
+        yield %8
+      }
+      %9 = view %0 {offset = 0, strides = [16, 1]} : &f32[rows, 16]
+      compute %3, @fc, %9 {family = "gemm", outs = 1} (%10: f32[rows, 16], %11: f32[1, 16, 16]) {
+        %12 = matmul_panels %10, %11 {columns = 16} : f32[rows, 16]
+        yield %12
+      }
+      %13 = view %1 {offset = 0, strides = [65536, 1024, 16, 1]} : &f32[rows, 64, 64, 16]
+      compute %2, @w, %13 {family = "conv_panels", outs = 1} (%14: f32[rows, 64, 64, 16], %15: f32[1, 16, 16]) {
+        %16 = conv_panels %14, %15 {kernel = [1, 1], columns = 16} : f32[rows, 64, 64, 16]
+        yield %16
+      }
+      yield
+    }
+    ret %1, %0
+  }
+}
+# ---- tile_images_not ----
+# tile_rows: images that a pad shifts, indices that count images, and weights that are large.
+# run: tile_rows
+module @m {
+  weight @w : f32[16, 256, 16] = splat(1)
+  plan @main(%x: f32[B, 64, 64, 16], %y: f32[B, 16, 64, 64], %z: f32[B, 16, 16, 256]) -> (&f32[B, 32, 64, 16], &i64[B, 16, 32, 32], &f32[B, 16, 16, 256]) {
+    %0 = alloc : &f32[B, 64, 64, 16]
+    compute %x, %0 {family = "pad", outs = 1} (%1: f32[B, 64, 64, 16]) {
+      %2 = pad %1 {before = [1, 0, 0, 0], after = [-1, 0, 0, 0]} : f32[B, 64, 64, 16]
+      yield %2
+    }
+    %3 = alloc : &f32[B, 32, 64, 16]
+    compute %0, %3 {family = "pad", outs = 1} (%4: f32[B, 64, 64, 16]) {
+      %5 = pad %4 {before = [0, 0, 0, 0], after = [0, -32, 0, 0]} : f32[B, 32, 64, 16]
+      yield %5
+    }
+    %6 = alloc : &f32[B, 16, 64, 64]
+    compute %y, %6 {family = "map", outs = 1} (%7: f32[B, 16, 64, 64]) {
+      %8 = exp %7 : f32[B, 16, 64, 64]
+      yield %8
+    }
+    %9 = alloc : &i64[B, 16, 32, 32]
+    compute %6, %9 {family = "pool", outs = 1} (%10: f32[B, 16, 64, 64]) {
+      %11 = pool_indices %10 {kernel = [2, 2], strides = [2, 2], whole = true} : i64[B, 16, 32, 32]
+      yield %11
+    }
+    %12 = alloc : &f32[B, 16, 16, 256]
+    compute %z, @w, %12 {family = "conv_panels", outs = 1} (%13: f32[B, 16, 16, 256], %14: f32[16, 256, 16]) {
+      %15 = conv_panels %13, %14 {kernel = [1, 1], columns = 256} : f32[B, 16, 16, 256]
+      yield %15
+    }
+    %16 = alloc : &f32[B, 16, 16, 256]
+    compute %12, @w, %16 {family = "conv_panels", outs = 1} (%17: f32[B, 16, 16, 256], %18: f32[16, 256, 16]) {
+      %19 = conv_panels %17, %18 {kernel = [1, 1], columns = 256} : f32[B, 16, 16, 256]
+      yield %19
+    }
+    ret %3, %9, %16
+  }
+}
+# expect:
+module @m {
+  weight @w : f32[16, 256, 16] = splat(1)
+  plan @main(%x: f32[B, 64, 64, 16], %y: f32[B, 16, 64, 64], %z: f32[B, 16, 16, 256]) -> (&f32[B, 32, 64, 16], &i64[B, 16, 32, 32], &f32[B, 16, 16, 256]) {
+    %0 = alloc : &f32[B, 64, 64, 16]
+    compute %x, %0 {family = "pad", outs = 1} (%1: f32[B, 64, 64, 16]) {
+      %2 = pad %1 {before = [1, 0, 0, 0], after = [-1, 0, 0, 0]} : f32[B, 64, 64, 16]
+      yield %2
+    }
+    %3 = alloc : &f32[B, 32, 64, 16]
+    compute %0, %3 {family = "pad", outs = 1} (%4: f32[B, 64, 64, 16]) {
+      %5 = pad %4 {before = [0, 0, 0, 0], after = [0, -32, 0, 0]} : f32[B, 32, 64, 16]
+      yield %5
+    }
+    %6 = alloc : &f32[B, 16, 64, 64]
+    compute %y, %6 {family = "map", outs = 1} (%7: f32[B, 16, 64, 64]) {
+      %8 = exp %7 : f32[B, 16, 64, 64]
+      yield %8
+    }
+    %9 = alloc : &i64[B, 16, 32, 32]
+    compute %6, %9 {family = "pool", outs = 1} (%10: f32[B, 16, 64, 64]) {
+      %11 = pool_indices %10 {kernel = [2, 2], strides = [2, 2], whole} : i64[B, 16, 32, 32]
+      yield %11
+    }
+    %12 = alloc : &f32[B, 16, 16, 256]
+    compute %z, @w, %12 {family = "conv_panels", outs = 1} (%13: f32[B, 16, 16, 256], %14: f32[16, 256, 16]) {
+      %15 = conv_panels %13, %14 {kernel = [1, 1], columns = 256} : f32[B, 16, 16, 256]
+      yield %15
+    }
+    %16 = alloc : &f32[B, 16, 16, 256]
+    compute %12, @w, %16 {family = "conv_panels", outs = 1} (%17: f32[B, 16, 16, 256], %18: f32[16, 256, 16]) {
+      %19 = conv_panels %17, %18 {kernel = [1, 1], columns = 256} : f32[B, 16, 16, 256]
+      yield %19
+    }
+    ret %3, %9, %16
+  }
+}
