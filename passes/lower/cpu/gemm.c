@@ -277,9 +277,11 @@ static void emit_micro_panel(const gemm *g, ig_builder *b, const gemm_range *ran
                         .panels = panels,
                         .column = column,
                         .row = k_add(in, range->row, blocks.skipped) };
-    ig_value *is_several = k_compare(in, IG_OP_lt, k_i64(in, 1), blocks.count);
-    ig_value *fetched = k_where(in, is_several, number, k_i64(in, panels));
-    add_cursor(&tile, next_panels(g, in, &tile, fetched));
+    if (!g->is_narrow || g->is_deep) { /* else the block uses all that there is */
+        ig_value *is_several = k_compare(in, IG_OP_lt, k_i64(in, 1), blocks.count);
+        ig_value *fetched = k_where(in, is_several, number, k_i64(in, panels));
+        add_cursor(&tile, next_panels(g, in, &tile, fetched));
+    }
     copy_new_rows(g, in, &tile, blocks.rows);
     if (g->copy) {
         add_cursor(&tile, next_copied(g, in, &tile, blocks.rows));
@@ -288,7 +290,8 @@ static void emit_micro_panel(const gemm *g, ig_builder *b, const gemm_range *ran
     } else if (g->is_narrow && !g->window) {
         add_cursor(&tile, rows_ahead(g, in, &tile));
     }
-    if (stores_lines(g) && !g->window) { /* windows need the registers for rows */
+    bool is_free = !g->is_narrow && !g->window; /* windows need registers for rows */
+    if (is_free && stores_lines(g)) {
         add_cursor(&tile, next_results(g, in, &tile, number));
     }
     emit_by_rows(g, in, blocks.rows, allowed, tile);
