@@ -25,10 +25,16 @@
 #include "passes/lower/cpu/gemm.h"
 #include "passes/lower/cpu/cpu.h"
 #include "passes/lower/serial/window.h"
+#include "base/checked.h"
 #include "compose/window.h"
 
 #include <assert.h>
 #include <string.h>
+
+enum {
+    SPAN_BLOCKS = 4,  /* of a tile that is a line, at least */
+    SPAN_DEPTH = 256, /* words of K of such tiles, at most */
+};
 
 typedef struct conv_panels {
     ig_lower *lower;
@@ -79,8 +85,30 @@ static ig_value *window_at(const gemm *g, ig_builder *b, ig_value *const *index)
     return k_offset(b, g->a->buffer, at);
 }
 
+ig_value *gemm_window_start(const gemm *g, ig_builder *b, ig_value *row) {
+    ig_value *index[IG_TENSOR_RANK];
+    find_index(g->window, b, row, index);
+    return window_at(g, b, index);
+}
+
+/* Places of one line: distances are numbers, which cost no register. */
+static void open_span(const gemm *g, ig_builder *b, const gemm_block *tile,
+                      ig_value **out_rows) {
+    const gemm_range *range = tile->range;
+    ig_value *skipped = k_sub(b, tile->row, range->row);
+    ig_value *first = k_offset(b, range->window,
+                               k_mul(b, skipped, k_i64(b, g->window->step)));
+    for (uint32_t r = 0; r < tile->rows; r++) {
+        out_rows[r] = k_offset(b, first, k_i64(b, r * g->window->step));
+    }
+}
+
 void gemm_window_rows(const gemm *g, ig_builder *b, const gemm_block *tile,
                       ig_value **out_rows) {
+    if (g->span > 0) {
+        open_span(g, b, tile, out_rows);
+        return;
+    }
     ig_value *index[IG_TENSOR_RANK];
     find_index(g->window, b, tile->row, index);
     for (uint32_t r = 0; r < tile->rows; r++) {
@@ -415,6 +443,7 @@ static gemm_window *make_window(const conv_panels *c, const ig_type *out, ig_dim
     w->space = c->last;
     w->extents = make_params(c->lower, out->dims, c->last);
     w->steps = make_params(c->lower, steps, c->last);
+    ig_dim_constant(c->lower->module, steps[c->last - 1], &w->step);
     w->run = ig_lower_param(c->lower, run);
     ig_dim_constant(c->lower->module, run, &w->run_words);
     w->run_axes = run_axes;
@@ -455,6 +484,24 @@ static void keep_lines(const conv_panels *c, gemm *g, const ig_type *out) {
         width > 1 && (width < rows ? 2 * width >= rows : width % rows == 0)) {
         g->line = width < rows ? width : rows;
         g->shape.rows = (uint32_t)g->line;
+    }
+}
+
+/* A tile of the grid has a line of places, or an even part of it, where lines have
+ * several blocks and the panels of a tile are so small that lower tiles cost nothing:
+ * windows of a block are evenly apart then. */
+static void keep_spans(const conv_panels *c, gemm *g, const ig_type *out) {
+    int64_t width = 0, depth = 0, rows = g->shape.rows;
+    const ig_module *module = c->lower->module;
+    if (!g->window || g->window->padding || g->window->step == 0 ||
+        g->copy_stride > 0 || !ig_dim_constant(module, g->depth, &depth) ||
+        depth > SPAN_DEPTH ||
+        !ig_dim_constant(module, out->dims[c->last - 1], &width)) {
+        return;
+    }
+    int64_t parts = ig_ceil_div(width, IG_GEMM_MAX_TILE_ROWS);
+    if (width >= SPAN_BLOCKS * rows * parts && width % parts == 0) {
+        g->span = width / parts;
     }
 }
 
@@ -519,5 +566,6 @@ ig_status ig_lower_cpu_conv_panels(ig_lower *lower) {
     lower->name = ig_lower_name(lower, g.is_quads ? "conv_i8" : "conv");
     gemm_spread_rows(&g);
     keep_lines(&c, &g, out);
+    keep_spans(&c, &g, out);
     return gemm_lower(&g);
 }

@@ -467,6 +467,9 @@ static void emit_asked(const gemm *g, ig_builder *b, const gemm_range *range) {
 static int64_t row_limit(const gemm *g) {
     int64_t k = 0;
     ig_dim_constant(g->lower->module, g->depth, &k);
+    if (g->span > 0) {
+        return g->span;
+    }
     uint32_t rows = g->has_blocks ? GEMM_BLOCK_ROWS : g->shape.rows;
     return ig_gemm_row_limit(g->lower->target, k, rows);
 }
@@ -572,6 +575,9 @@ static void emit_tiles(gemm *g) {
         ig_value *is_first = k_compare(in, IG_OP_eq, range.column, k_i64(in, 0));
         range.is_new = k_where(in, is_start, is_start, is_first);
     }
+    if (g->span > 0) {
+        range.window = gemm_window_start(&own, in, range.row);
+    }
     if (g->window && g->window->padding) {
         gemm_open_positions(&own, in, &range);
     }
@@ -673,7 +679,7 @@ static void classify_extents(gemm *g) {
     g->is_ragged = !knows_n || n % PANEL != 0;
     g->is_narrow = knows_n && n <= (int64_t)g->shape.panels * PANEL;
     g->is_odd = g->shape.panels > 1 && !is_even;
-    g->is_shallow = knows_k && ig_gemm_is_shallow(target, k);
+    g->is_shallow = knows_k && g->span == 0 && ig_gemm_is_shallow(target, k);
     g->is_deep = !knows_k || k > K_BLOCK;
     g->is_heavy = ig_lower_is_heavy(g->lower->body);
     g->has_blocks = g->is_quads && target->has_blocks &&

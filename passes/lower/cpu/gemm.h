@@ -30,6 +30,7 @@ typedef struct gemm_window {
     ig_value **extents, **steps; /* of the result's axes; in x from one to the next */
     ig_value *run;               /* words */
     int64_t run_words;           /* the same, or 0 where it is not known */
+    int64_t step; /* from one place of a line to the next, or 0 where it is not known */
     uint32_t run_axes;          /* of the kernel's, those that runs are counted along */
     ig_value **kernel, **apart; /* extents of these; in x from one to the next */
     const gemm_padding *padding; /* NULL: x has all that windows see */
@@ -57,6 +58,7 @@ typedef struct gemm {
     ig_value *m, *n, *lda /* in elements */;
     ig_value *k;  /* words */
     int64_t line; /* rows that are a block: M has whole lines; 1 where rows are alike */
+    int64_t span; /* rows of each tile, windows evenly apart in x; 0: no such tiles */
     int64_t low_rows, high_rows; /* a tile of the grid has at least, at most so many */
     int64_t tile_panels[2];      /* panels of the first and the last one; 0: unknown */
     bool is_ragged;              /* N does not divide by 16 */
@@ -78,6 +80,7 @@ typedef struct gemm_range {
     ig_value *row, *rows; /* first, count */
     ig_value *column, *column_end;
     ig_value *k, *k_end; /* of this pass */
+    ig_value *window;    /* where that of the first row begins, of tiles with a span */
     ig_value *is_new;    /* are its rows to be copied? NULL: they are read as stored */
 } gemm_range;
 
@@ -155,6 +158,8 @@ ig_status gemm_lower(gemm *g);
 void gemm_window_rows(const gemm *g, ig_builder *b, const gemm_block *tile,
                       ig_value **out_rows);
 ig_value *gemm_window_shift(const gemm *g, ig_builder *b, ig_value *run);
+/* Where the window of a row begins. */
+ig_value *gemm_window_start(const gemm *g, ig_builder *b, ig_value *row);
 /* With padding: notes the windows of a tile; the taps that some row of a block has; and
  * the elements of each row in run number `run`, where some row has that tap. */
 void gemm_open_positions(const gemm *g, ig_builder *b, const gemm_range *range);

@@ -86,6 +86,9 @@ void gemm_classify_tiles(gemm *g, int64_t limit) {
         g->low_rows = lines / tiles * g->line;
         g->high_rows = ((lines - 1) / tiles + 1) * g->line;
     }
+    if (g->span > 0) {
+        g->low_rows = g->high_rows = g->span;
+    }
     if (ig_dim_constant(module, g->dims[1], &n) && n > 0) {
         int64_t panels = (n - 1) / PANEL + 1, max = TILE_COLUMNS / PANEL;
         g->tile_panels[0] = panels < max ? panels : max;

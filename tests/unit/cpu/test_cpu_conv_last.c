@@ -179,6 +179,29 @@ TEST(tiles) {
     check(&deep, EXTENTS(3));
 }
 
+/* A line of places, or half of it, is a tile: of blocks as high, and of two heights.
+ * Lines that cannot be divided evenly are none; images, groups and no image at all. */
+TEST(lines_are_tiles) {
+    static const int widths[] = { 225, 115, 449, 459 };
+    for (size_t i = 0; i < IG_COUNT_OF(widths); i++) {
+        for (int outs = 16; outs <= 40; outs += 24) {
+            char args[64], weight[32], body[200], out[32];
+            int width = (widths[i] - 1) / 2;
+            snprintf(args, sizeof args, "%%x: f32[B, 6, 5, %d], %%b: f32[%d]",
+                     widths[i], outs);
+            snprintf(weight, sizeof weight, "f32[%d, 3, 3, 3]", outs);
+            snprintf(out, sizeof out, "f32[B, %d, 2, %d]", outs, width);
+            snprintf(body, sizeof body,
+                     "%%0 = conv %%x, @w, %%b {strides = [2, 2], group = 2} : %s\n"
+                     "%%1 = relu %%0 : %s\nret %%1",
+                     out, out);
+            conv_case lines = { args, weight, (int64_t)outs * 27, body, out, 0 };
+            check(&lines, EXTENTS(2));
+            check(&lines, EXTENTS(0));
+        }
+    }
+}
+
 /* Wide dilations: zeros around the image that are not in memory.  Images smaller than
  * the distance of taps, as large, and larger; one block of rows, and several. */
 TEST(zeros_that_are_not_in_memory) {
@@ -674,8 +697,8 @@ TEST(transposed) {
     check_values(&single, EXTENTS(2, 3), LOWER_SPECIAL);
 }
 
-UNIT_SUITE(cpu_conv_last, points, windows, tiles, zeros_that_are_not_in_memory,
-           zeros_of_small_pads, lines_that_are_blocks, padded_panels, groups,
-           computed_weights_sum_in_the_same_order, what_follows, residuals,
-           pads_that_follow, single_channels, lines_of_single_channels,
+UNIT_SUITE(cpu_conv_last, points, windows, tiles, lines_are_tiles,
+           zeros_that_are_not_in_memory, zeros_of_small_pads, lines_that_are_blocks,
+           padded_panels, groups, computed_weights_sum_in_the_same_order, what_follows,
+           residuals, pads_that_follow, single_channels, lines_of_single_channels,
            single_channels_of_all_kinds, transposed, special_values)
