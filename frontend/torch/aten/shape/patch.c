@@ -249,62 +249,112 @@ ig_status ig_ts_op_im2col(ig_ts_call *call) {
     return ig_aten_give(call, has_batch ? x : ig_expr_squeeze(call->e, x, 0));
 }
 
-/* The sums along one axis of columns: x [.., kernel, positions, ..] from `axis` on
- * gives [.., size, ..].  Element y has tap k of position (y + pad - k dilation) /
- * stride. */
-static ig_value *fold_axis(ig_ts_call *call, ig_value *x, uint32_t axis, ig_dim size,
-                           const ig_dim *steps) {
-    ig_expr *e = call->e;
-    if (!x || e->status != IG_OK) {
-        return NULL;
-    }
-    ig_dim kernel = x->type->dims[axis], positions = x->type->dims[axis + 1];
-    ig_value *n = ig_expr_dim(e, positions, IG_DT_i64);
-    ig_value *stride = ig_expr_dim(e, steps[2], IG_DT_i64);
-    ig_value *y = ig_build_add(e, ig_expr_axis_iota(e, 2, 0, size),
-                               ig_expr_dim(e, steps[1], IG_DT_i64));
-    ig_value *tap = ig_expr_axis_iota(e, 2, 1, kernel);
-    ig_value *from =
-        ig_build_sub(e, y, ig_build_mul(e, tap, ig_expr_dim(e, steps[0], IG_DT_i64)));
-    ig_value *at = ig_build_div(e, from, stride);
-    ig_value *is_one = ig_build_eq(e, ig_build_mul(e, at, stride), from);
-    is_one = ig_build_and(e, is_one, ig_expr_with(e, IG_OP_ge, from, 0));
-    is_one = ig_build_and(e, is_one, ig_build_lt(e, at, n));
-    ig_value *id = ig_build_add(e, ig_build_mul(e, tap, n), at);
-    id = ig_build_where(e, is_one, id, ig_expr_integer(e, IG_DT_i64, 0));
-    x = ig_expr_gather(e, ig_expr_merge_axes(e, x, axis, axis + 1), id, axis,
-                       IG_NEGATIVE_wrap);
-    is_one = ig_expr_unsqueeze_to(e, is_one, x ? x->type->rank - axis : 0);
-    ig_value *none = x ? ig_expr_number(e, (ig_dtype)x->type->dtype, 0) : NULL;
-    x = ig_build_where(e, is_one, x, none);
-    return ig_expr_reduce_axis(e, IG_REDUCE_sum, x, axis + 1, false);
-}
-
-/* Filters that fold columns back: filter k of a kernel of `count` positions is 1 at
- * position k. */
-static ig_value *unit_filters(ig_ts_call *call, ig_dtype dtype, const ig_dim *kernel) {
-    ig_dim count = ig_dim_mul(call->module, kernel[0], kernel[1]);
-    ig_value *row = ig_expr_axis_iota(call->e, 2, 0, count);
-    ig_value *column = ig_expr_axis_iota(call->e, 2, 1, count);
-    ig_value *is_own = ig_build_eq(call->e, row, column);
-    ig_dim dims[] = { count, ig_dim_of(1), kernel[0], kernel[1] };
-    return ig_expr_reshape(call->e, ig_aten_cast(call, is_own, dtype), 4, dims);
-}
+/* ---- columns added up where they were taken from ---- */
 
 typedef struct folding {
     const ig_dim *size, *kernel, *dilation, *pad, *stride;
     ig_dim positions[2];
 } folding;
 
-static ig_value *fold_open(ig_ts_call *call, const folding *c, ig_value *x,
-                           ig_dim images) {
+/* The sums along axis 1 of columns [outer, kernel, positions, inner]: element y has tap
+ * k of position (y + pad - k dilation) / stride. */
+static ig_value *fold_axis(ig_ts_call *call, const folding *c, uint32_t i,
+                           ig_value *x) {
+    ig_expr *e = call->e;
+    ig_value *n = ig_expr_dim(e, c->positions[i], IG_DT_i64);
+    ig_value *stride = ig_expr_dim(e, c->stride[i], IG_DT_i64);
+    ig_value *y = ig_build_add(e, ig_expr_axis_iota(e, 2, 0, c->size[i]),
+                               ig_expr_dim(e, c->pad[i], IG_DT_i64));
+    ig_value *tap = ig_expr_axis_iota(e, 2, 1, c->kernel[i]);
+    ig_value *dilation = ig_expr_dim(e, c->dilation[i], IG_DT_i64);
+    ig_value *from = ig_build_sub(e, y, ig_build_mul(e, tap, dilation));
+    ig_value *at = ig_build_div(e, from, stride);
+    ig_value *is_one = ig_build_eq(e, ig_build_mul(e, at, stride), from);
+    is_one = ig_build_and(e, is_one, ig_expr_with(e, IG_OP_ge, from, 0));
+    is_one = ig_build_and(e, is_one, ig_build_lt(e, at, n));
+    ig_value *id = ig_build_add(e, ig_build_mul(e, tap, n), at);
+    id = ig_build_where(e, is_one, id, ig_expr_integer(e, IG_DT_i64, 0));
+    x = ig_expr_gather(e, ig_expr_merge_axes(e, x, 1, 2), id, 1, IG_NEGATIVE_wrap);
+    is_one = ig_expr_unsqueeze_to(e, is_one, x ? x->type->rank - 1 : 0);
+    ig_value *none = x ? ig_expr_number(e, (ig_dtype)x->type->dtype, 0) : NULL;
+    x = ig_build_where(e, is_one, x, none);
+    return ig_expr_reduce_axis(e, IG_REDUCE_sum, x, 2, false);
+}
+
+/* Taps that are added up as `count` pieces, each `step` elements after the one before.
+ * A piece is one tap of all windows, or where taps are next to each other as many of
+ * them as a stride has elements: none of these overlap. */
+typedef struct pieces {
+    int64_t count, step, taps;
+} pieces;
+
+static bool read_pieces(const ig_module *m, const folding *c, uint32_t i, pieces *out) {
+    enum { MAX_PIECES = 32 };
+    int64_t kernel, dilation, stride;
+    if (!ig_dim_constant(m, c->kernel[i], &kernel) ||
+        !ig_dim_constant(m, c->dilation[i], &dilation) ||
+        !ig_dim_constant(m, c->stride[i], &stride) || (dilation > 1 && stride > 1)) {
+        return false;
+    }
+    out->taps = stride;
+    out->step = dilation > 1 ? dilation : stride;
+    out->count = (kernel + stride - 1) / stride;
+    return out->count <= MAX_PIECES;
+}
+
+/* [outer, kernel, positions, inner] -> [outer, count, positions * taps, inner] */
+static ig_value *join_taps(ig_ts_call *call, const pieces *p, ig_value *x) {
+    ig_module *m = call->module;
+    if (!x || p->taps == 1) {
+        return x;
+    }
+    const ig_dim *d = x->type->dims, taps = ig_dim_const(m, p->taps);
+    const ig_dim before[4] = { 0 };
+    ig_dim after[4] = { 0 };
+    ig_dim split[] = { d[0], ig_dim_const(m, p->count), taps, d[2], d[3] };
+    ig_dim joined[] = { d[0], split[1], ig_dim_mul(m, d[2], taps), d[3] };
+    after[1] = ig_dim_sub(m, ig_dim_mul(m, split[1], taps), d[1]);
+    x = ig_expr_pad(call->e, x, before, after, IG_PAD_constant, 0);
+    x = ig_expr_reshape(call->e, x, 5, split);
+    x = ig_expr_transpose(call->e, x, (int64_t[]){ 0, 1, 3, 2, 4 });
+    return ig_expr_reshape(call->e, x, 4, joined);
+}
+
+static ig_value *add_pieces(ig_ts_call *call, const folding *c, uint32_t i,
+                            const pieces *p, ig_value *x) {
+    ig_module *m = call->module;
+    ig_value *sum = NULL;
+    x = join_taps(call, p, x);
+    for (int64_t k = 0; x && k < p->count; k++) {
+        ig_dim before[3] = { 0 }, after[3] = { 0 };
+        before[1] = ig_dim_sub(m, ig_dim_const(m, k * p->step), c->pad[i]);
+        after[1] = ig_dim_sub(m, c->size[i],
+                              ig_dim_add(m, before[1], x->type->dims[2]));
+        ig_value *piece = ig_expr_select(call->e, x, 1, ig_dim_const(m, k));
+        piece = ig_expr_pad(call->e, piece, before, after, IG_PAD_constant, 0);
+        sum = sum ? ig_build_add(call->e, sum, piece) : piece;
+    }
+    return sum;
+}
+
+/* Axis by axis, with selected elements alone: what a window does not reach, it does not
+ * change either where it is not finite. */
+static ig_value *add_windows(ig_ts_call *call, const folding *c, ig_value *x,
+                             ig_dim images) {
+    ig_module *m = call->module;
     const ig_dim dims[] = { images, c->kernel[0], c->kernel[1], c->positions[0],
                             c->positions[1] };
+    ig_dim inner = ig_dim_mul(m, c->kernel[1], c->positions[1]), outer = images;
     x = ig_expr_reshape(call->e, ig_expr_widen(call->e, x), 5, dims);
     x = ig_expr_transpose(call->e, x, (int64_t[]){ 0, 1, 3, 2, 4 });
     for (uint32_t i = 0; i < 2; i++) {
-        ig_dim steps[] = { c->dilation[i], c->pad[i], c->stride[i] };
-        x = fold_axis(call, x, 1 + i, c->size[i], steps);
+        pieces p;
+        x = ig_expr_reshape(call->e, x, 4,
+                            (ig_dim[]){ outer, c->kernel[i], c->positions[i], inner });
+        x = read_pieces(m, c, i, &p) ? add_pieces(call, c, i, &p, x)
+                                     : fold_axis(call, c, i, x);
+        outer = ig_dim_mul(m, outer, c->size[i]);
+        inner = ig_dim_of(1);
     }
     return x;
 }
@@ -336,40 +386,6 @@ static ig_value *join_tiles(ig_ts_call *call, const folding *c, ig_value *x,
     return ig_expr_pad(call->e, x, before, after, IG_PAD_constant, 0);
 }
 
-/* Where strides are known a transposed convolution puts each column where it was taken
- * from. */
-static ig_value *fold_columns(ig_ts_call *call, const folding *c, ig_value *x,
-                              ig_dim images) {
-    ig_module *m = call->module;
-    int64_t dilations[2], strides[2];
-    ig_dim after[2];
-    if (are_tiles(m, c)) {
-        return join_tiles(call, c, x, images);
-    }
-    for (uint32_t i = 0; i < 2; i++) {
-        if (!ig_dim_is_static(c->kernel[i]) ||
-            !ig_dim_constant(m, c->dilation[i], &dilations[i]) ||
-            !ig_dim_constant(m, c->stride[i], &strides[i])) {
-            return fold_open(call, c, x, images);
-        }
-        ig_dim one = ig_dim_of(1);
-        ig_dim all = ig_dim_mul(m, ig_dim_sub(m, c->positions[i], one), c->stride[i]);
-        ig_dim reach = ig_dim_mul(m, c->dilation[i], ig_dim_sub(m, c->kernel[i], one));
-        all = ig_dim_add(m, all, ig_dim_add(m, reach, one));
-        after[i] = ig_dim_sub(m, ig_dim_sub(m, all, c->size[i]), c->pad[i]);
-    }
-    ig_conv_attrs attrs = { .strides = { strides, 2 },
-                            .dilations = { dilations, 2 },
-                            .before = { c->pad, 2 },
-                            .after = { after, 2 },
-                            .transposed = true };
-    const ig_dim dims[] = { images, ig_dim_mul(m, c->kernel[0], c->kernel[1]),
-                            c->positions[0], c->positions[1] };
-    ig_value *filters = unit_filters(call, (ig_dtype)x->type->dtype, c->kernel);
-    return ig_build_conv(call->e, ig_expr_reshape(call->e, x, 4, dims), filters, NULL,
-                         attrs);
-}
-
 /* col2im(self [N, C kh kw, windows], output_size, kernel_size, dilation, padding,
  * stride) -> [N, C, H, W] */
 ig_status ig_ts_op_col2im(ig_ts_call *call) {
@@ -398,7 +414,9 @@ ig_status ig_ts_op_col2im(ig_ts_call *call) {
     ig_dim each = ig_dim_mul(m, c.kernel[0], c.kernel[1]);
     ig_dim channels = ig_dim_exact_div(m, x->type->dims[1], each);
     ig_dim dims[] = { x->type->dims[0], channels, c.size[0], c.size[1] };
-    ig_value *y = fold_columns(call, &c, x, ig_dim_mul(m, dims[0], channels));
+    ig_dim images = ig_dim_mul(m, dims[0], channels);
+    ig_value *y = are_tiles(m, &c) ? join_tiles(call, &c, x, images)
+                                   : add_windows(call, &c, x, images);
     y = ig_expr_like(call->e, ig_expr_reshape(call->e, y, 4, dims), x);
     return ig_aten_give(call, has_batch ? y : ig_expr_squeeze(call->e, y, 0));
 }
