@@ -204,14 +204,22 @@ ig_status ig_ts_op_eye(ig_ts_call *call) {
 
 /* ---- triangles ---- */
 
-/* column - row >= k (upper) or <= k of the last two axes of `rank` */
+/* column - row >= k (upper) or <= k of the last two axes of `rank`; as column and
+ * row + k where k is near and known: causal masks are found by that form. */
 static ig_value *triangle_of(ig_expr *e, uint32_t rank, ig_dim rows, ig_dim columns,
                              ig_dim k, bool is_upper) {
+    enum { FAR_BITS = 40 };
     assert(rank >= 2 && rank <= IG_TENSOR_RANK && "a triangle has rows and columns");
     ig_value *row = ig_expr_axis_iota(e, rank, rank - 2, rows);
     ig_value *column = ig_expr_axis_iota(e, rank, rank - 1, columns);
-    ig_value *edge = ig_build_add(e, row, ig_expr_dim(e, k, IG_DT_i64));
-    return ig_expr_map2(e, is_upper ? IG_OP_ge : IG_OP_le, column, edge);
+    ig_value *side = ig_expr_dim(e, k, IG_DT_i64);
+    int64_t known, far = (int64_t)1 << FAR_BITS;
+    if (ig_dim_constant(e->module, k, &known) && known < far && known > -far) {
+        side = ig_build_add(e, row, side);
+    } else {
+        column = ig_build_sub(e, column, row);
+    }
+    return ig_expr_map2(e, is_upper ? IG_OP_ge : IG_OP_le, column, side);
 }
 
 /* variant 1: triu, 0: tril */
