@@ -3,6 +3,7 @@
 #include "frontend/torch/aten/complex.h"
 
 #include "frontend/torch/aten/view.h"
+#include "frontend/torch/eval/eval.h"
 #include "ir/build/extent.h"
 
 #include <assert.h>
@@ -44,11 +45,18 @@ static parts split_parts(ig_expr *e, ig_value *x) {
                     ig_expr_select(e, x, last, ig_dim_of(1)) };
 }
 
+ig_complex ig_aten_complex_item(ig_ts_call *call, const ig_ts_tensor *tensor) {
+    ig_value *x = NULL;
+    assert(tensor->dtype->is_complex && "only such tensors have parts");
+    if (!ig_expr_note(call->e, ig_ts_tensor_read(call->eval, tensor, &x))) {
+        return (parts){ NULL, NULL };
+    }
+    return split_parts(call->e, x);
+}
+
 ig_complex ig_aten_complex_parts(ig_ts_call *call, uint32_t index, ig_dtype part) {
     assert(index < call->arg_count && "the schema has no such argument");
     const ig_ts_value *arg = &call->args[index];
-    const ig_ts_tensor *tensor = NULL;
-    ig_value *x = NULL;
     if (arg->kind == IG_TS_COMPLEX && ig_ts_is_known(arg)) {
         return (parts){ ig_expr_number(call->e, part, arg->as.complex.re),
                         ig_expr_number(call->e, part, arg->as.complex.im) };
@@ -57,13 +65,8 @@ ig_complex ig_aten_complex_parts(ig_ts_call *call, uint32_t index, ig_dtype part
         return (parts){ ig_aten_operand(call, index, part),
                         ig_expr_number(call->e, part, 0) };
     }
-    if (call->e->status == IG_OK) {
-        call->e->status = ig_ts_tensor_raw(call, index, &x, &tensor);
-    }
-    if (call->e->status != IG_OK) {
-        return (parts){ NULL, NULL };
-    }
-    return split_parts(call->e, ig_aten_cast(call, x, part));
+    parts x = ig_aten_complex_item(call, ig_ts_peek(call, index));
+    return (parts){ ig_aten_cast(call, x.re, part), ig_aten_cast(call, x.im, part) };
 }
 
 /* Parts of one shape side by side. */
@@ -205,7 +208,16 @@ ig_status ig_aten_complex_unary(ig_ts_call *call, ig_opcode code) {
 /* Of all elements, or over the axes of argument 1 (variant 1). */
 ig_status ig_aten_complex_sum(ig_ts_call *call, bool is_mean) {
     ig_reduce kind = is_mean ? IG_REDUCE_mean : IG_REDUCE_sum;
-    parts x = ig_aten_complex_parts(call, 0, part_dtype(call, 1));
+    const ig_torch_dtype_info *dtype = NULL; /* that of self where none is given */
+    if (call->e->status == IG_OK) {
+        call->e->status = ig_ts_torch_dtype(call, call->row->variant == 1 ? 3 : 1,
+                                            ig_ts_peek(call, 0)->dtype, &dtype);
+    }
+    IG_TRY(call->e->status);
+    if (!dtype->is_complex) {
+        return ig_ts_fail(call, IG_UNSUPPORTED, "complex numbers as %s", dtype->name);
+    }
+    parts x = ig_aten_complex_parts(call, 0, dtype->ir);
     const int64_t *axes = NULL;
     uint32_t count = 0;
     bool keep = false;
@@ -219,10 +231,11 @@ ig_status ig_aten_complex_sum(ig_ts_call *call, bool is_mean) {
                        ig_expr_reduce(call->e, kind, x.im, axes, count, keep) });
 }
 
-ig_status ig_aten_complex_matmul(ig_ts_call *call) {
+ig_status ig_aten_complex_matmul(ig_ts_call *call, bool has_conjugate) {
     ig_dtype part = part_dtype(call, 2);
     parts x = ig_aten_complex_parts(call, 0, part),
           y = ig_aten_complex_parts(call, 1, part);
+    x.im = has_conjugate ? ig_build_neg(call->e, x.im) : x.im;
     return ig_aten_give_complex(
         call, (parts){ ig_build_sub(call->e, ig_expr_matmul(call->e, x.re, y.re),
                                     ig_expr_matmul(call->e, x.im, y.im)),
@@ -318,6 +331,23 @@ ig_status ig_ts_op_conj(ig_ts_call *call) {
     }
     parts x = ig_aten_complex_parts(call, 0, part_dtype(call, 1));
     x.im = ig_build_neg(call->e, x.im);
+    return ig_aten_give_complex(call, x);
+}
+
+/* mH, adjoint, matrix_H: the conjugate of the last two axes exchanged */
+ig_status ig_ts_op_adjoint(ig_ts_call *call) {
+    if (!is_complex(call, 0)) {
+        return ig_ts_op_t(call);
+    }
+    parts x = ig_aten_complex_parts(call, 0, part_dtype(call, 1));
+    IG_TRY(call->e->status);
+    uint32_t rank = x.re->type->rank;
+    if (rank < 2) {
+        return ig_ts_fail(call, IG_INVALID, "self has rank %u, expected 2 or more",
+                          rank);
+    }
+    x.re = ig_expr_swap(call->e, x.re, rank - 2, rank - 1);
+    x.im = ig_build_neg(call->e, ig_expr_swap(call->e, x.im, rank - 2, rank - 1));
     return ig_aten_give_complex(call, x);
 }
 

@@ -1,13 +1,82 @@
 /* einsum(equation, tensors), and products of three tensors as one.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "compose/math/einsum.h"
-#include "frontend/torch/aten/aten.h"
+#include "frontend/torch/aten/complex.h"
 
 #include <string.h>
+
+/* ---- of complex numbers ---- */
+
+enum { MAX_COMPLEX = 4 }; /* operands: 2^n products of parts */
+
+static bool read_parts(ig_ts_call *call, const ig_ts_list *list, ig_complex *out) {
+    const ig_ts_tensor *first = list->items[0].as.tensor;
+    for (size_t i = 0; i < list->count && call->e->status == IG_OK; i++) {
+        if (list->items[i].kind != IG_TS_TENSOR ||
+            list->items[i].as.tensor->dtype != first->dtype) {
+            ig_expr_fail(call->e, IG_INVALID, "tensors of different dtypes");
+            return false;
+        }
+        out[i] = ig_aten_complex_item(call, list->items[i].as.tensor);
+    }
+    return call->e->status == IG_OK;
+}
+
+/* The product of the real parts of operands and the imaginary ones of those in
+ * `ones`. */
+static ig_value *multiply_chosen(ig_ts_call *call, ig_str equation, const ig_complex *x,
+                                 uint32_t count, unsigned ones) {
+    ig_value *operands[MAX_COMPLEX], *value;
+    const char *why;
+    for (uint32_t i = 0; i < count; i++) {
+        operands[i] = ones >> i & 1 ? x[i].im : x[i].re;
+    }
+    ig_einsum_spec spec = { equation, operands, count, true };
+    return ig_einsum(call->builder, call->arena, &spec, &value, &why) == IG_OK
+               ? value
+               : ig_expr_fail(call->e, IG_INVALID, "'%.*s': %s", IG_STR_ARG(equation),
+                              why);
+}
+
+/* Products of as many imaginary parts as i^n says go to either part of the result. */
+static ig_status give_complex(ig_ts_call *call, ig_str equation,
+                              const ig_ts_list *list) {
+    ig_complex x[MAX_COMPLEX], sum = { NULL, NULL };
+    if (list->count > MAX_COMPLEX) {
+        return ig_ts_fail(call, IG_UNSUPPORTED,
+                          "a product of %zu complex tensors, expected at most %d",
+                          list->count, MAX_COMPLEX);
+    }
+    if (!read_parts(call, list, x)) {
+        return call->e->status;
+    }
+    for (unsigned ones = 0; ones < 1U << list->count; ones++) {
+        ig_value *term = multiply_chosen(call, equation, x, (uint32_t)list->count,
+                                         ones);
+        unsigned power = (unsigned)__builtin_popcount(ones);
+        ig_value **part = power & 1 ? &sum.im : &sum.re;
+        *part = !*part      ? term
+                : power & 2 ? ig_build_sub(call->e, *part, term)
+                            : ig_build_add(call->e, *part, term);
+    }
+    IG_TRY(call->e->status);
+    return ig_aten_give_complex(call, sum);
+}
+
+static bool begins_complex(const ig_ts_list *list) {
+    return list && list->items[0].kind == IG_TS_TENSOR &&
+           list->items[0].as.tensor->dtype->is_complex;
+}
+
+/* ---- einsum ---- */
 
 ig_status ig_ts_op_einsum(ig_ts_call *call) {
     uint32_t count;
     ig_str equation = ig_aten_str(call, 0);
+    const ig_ts_list *list = ig_ts_items_of(&call->args[1], 1);
+    if (call->e->status == IG_OK && begins_complex(list)) {
+        return give_complex(call, equation, list);
+    }
     ig_value **tensors = ig_aten_tensors(call, 1, &count);
     ig_value *value;
     const char *why;

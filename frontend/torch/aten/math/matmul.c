@@ -15,10 +15,11 @@ static ig_value *multiply_matrices(ig_expr *e, ig_value *x, ig_value *y) {
     return ig_expr_matmul(e, x, y);
 }
 
-/* matmul, mm, bmm, mv, dot, vdot, inner of vectors */
+/* matmul, mm, bmm, mv, dot, inner of vectors; variant 1: vdot, which takes the
+ * conjugate of the first */
 ig_status ig_ts_op_matmul(ig_ts_call *call) {
     if (ig_aten_is_complex(call, 0, 2)) {
-        return ig_aten_complex_matmul(call);
+        return ig_aten_complex_matmul(call, call->row->variant == 1);
     }
     ig_value *x = ig_aten_tensor(call, 0), *y = ig_aten_tensor(call, 1);
     return ig_aten_give(call, multiply_matrices(call->e, x, y));
