@@ -144,6 +144,7 @@ def http_refuses(server):
     good = tensor("x", "FP32", [1, 4], data=[1, 2, 3, 4])
     for what, words, root in (
             ("no JSON", "failed to parse", "{"),
+            ("no body", "has no JSON", ""),
             ("a list", "not a JSON object", []),
             ("no input", "input 'x' of model 'relu' is missing", {"inputs": []}),
             ("another input", "has no input 'z'", {"inputs": [dict(good, name="z")]}),

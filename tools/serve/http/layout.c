@@ -229,6 +229,9 @@ static bool read_layout(request *of, layout *out, const uint8_t *json, size_t si
             "JSON of %zu bytes, more than %d; send tensors after it (binary_data_size)",
             size, LARGEST_JSON);
     }
+    if (size == 0) {
+        return request_fail(of, CALL_INVALID, "the request has no JSON");
+    }
     json_t *root = json_loadb((const char *)json, size, JSON_REJECT_DUPLICATES, &error);
     if (!root) {
         return request_fail(of, CALL_INVALID,
