@@ -41,13 +41,15 @@ static create_thread *find_next(void) {
     return next;
 }
 
-/* Bytes of a stack that with its guard is larger than all before. */
+/* Bytes of a stack that with its guard is a page larger than all before: where memory
+ * is not overcommitted, some millions of threads end in EAGAIN. */
 static size_t grow_stack(size_t wanted, size_t guard) {
-    size_t before = atomic_load(&stacks.largest), bytes;
+    size_t before = atomic_load(&stacks.largest), both;
     do {
-        bytes = wanted > before + PAGE_BYTES ? wanted : before + PAGE_BYTES;
-    } while (!atomic_compare_exchange_weak(&stacks.largest, &before, bytes + guard));
-    return bytes;
+        both = wanted + guard > before + PAGE_BYTES ? wanted + guard
+                                                    : before + PAGE_BYTES;
+    } while (!atomic_compare_exchange_weak(&stacks.largest, &before, both));
+    return both - guard;
 }
 
 static void set_stack(pthread_attr_t *attributes) {
