@@ -72,6 +72,19 @@ class Torch(unittest.TestCase):
         traced = torch.jit.trace(module, x)
         self.check(ingot.compile(traced, inputs=["0=f32[B, 4]"]), module, torch.randn(9, 4))
 
+    def test_vmaps_in_vmaps(self):
+        class Mapped(torch.nn.Module):
+            def forward(self, x):
+                rows = torch.vmap(lambda r: torch.vmap(lambda e: e * r.sum())(r))(x)
+                dots = torch.vmap(lambda a: torch.vmap(lambda b: (a * b).sum())(x))(x)
+                pair = torch.vmap(lambda a: torch.vmap(lambda b, c: b.dot(c),
+                                                       in_dims=(0, 1))(a, a.t()))
+                return rows, dots, pair(torch.stack([x, -x]))
+
+        x = torch.tensor([[1., -2, 0.5], [float("inf"), 3, -0.0], [4, 5, float("nan")]])
+        program = ingot.compile(torch.export.export(Mapped(), (x,), strict=True))
+        torch.testing.assert_close(program(x), Mapped()(x), equal_nan=True)
+
     def test_a_dataclass_is_a_dict_of_the_fields_that_are_set(self):
         given = Answer(torch.randn(3), past=[torch.randn(2)])
         program, want = ingot.compile(Queries(), (given,)), Queries()(given)
