@@ -98,6 +98,9 @@ class Calls(unittest.TestCase):
             for wrong in ({name: mine, other: bad}, {name: mine, other: "text"}, {"no": mine}):
                 with self.assertRaises((TypeError, ValueError)):
                     program.run({"x": x}, out=wrong)
+        odd = np.frombuffer(bytearray(25), "u1")[1:].view("f4").reshape(2, 3)
+        with self.assertRaisesRegex(ValueError, "at aligned addresses"):
+            program.run({"x": x}, out={name: odd})
         theirs = [program.run({"x": x})[0] for _ in range(3)]
         self.assertFalse(any(np.shares_memory(t, mine) for t in theirs))
 

@@ -26,7 +26,8 @@ static int put_target(session_slot *slot, const char *name, PyObject *array,
     }
     bool is_near = target->view.memory == IG_MEMORY_HOST; /* DLPack says it of others */
     if (target->copy || target->is_complex || (is_near && target->is_readonly)) {
-        return refuse(name, "an array that can be written to, row by row");
+        return refuse(
+            name, "an array that can be written to, row by row, at aligned addresses");
     }
     *output = target->view;
     output->capacity = (size_t)ig_view_bytes(output);
