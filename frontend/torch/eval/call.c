@@ -208,6 +208,18 @@ static ig_status bind_arguments(ig_ts_call *call, const ig_ts_arguments *given,
 
 /* ---- results ---- */
 
+/* A real result as the content of a complex tensor, whose parts are the last axis. */
+static ig_value *with_no_imaginary(ig_ts_call *call, ig_value *value, ig_dtype part) {
+    ig_dim before[IG_TENSOR_RANK] = { 0 }, after[IG_TENSOR_RANK] = { 0 };
+    uint32_t rank = value->type->rank;
+    value = ig_expr_unsqueeze(call->e, ig_expr_cast(call->e, value, part), rank);
+    if (!value) {
+        return NULL;
+    }
+    after[rank] = ig_dim_of(1);
+    return ig_expr_pad(call->e, value, before, after, IG_PAD_constant, 0);
+}
+
 /* The first result goes to the first argument, which becomes the result. */
 static ig_status write_back(ig_ts_call *call) {
     const ig_ts_value *result = &call->results[0];
@@ -218,6 +230,9 @@ static ig_status write_back(ig_ts_call *call) {
                           ig_ts_kind_name(&call->args[0]));
     }
     IG_TRY(ig_ts_tensor_read(call->eval, result->as.tensor, &value));
+    if (self->dtype->is_complex && !result->as.tensor->dtype->is_complex) {
+        value = with_no_imaginary(call, value, (ig_dtype)self->type->dtype);
+    }
     IG_TRY(ig_ts_write(call, 0, value));
     call->results[0] = call->args[0];
     return IG_OK;

@@ -647,12 +647,12 @@ def lu_solve(self, LU_data, LU_pivots):
 
 def linalg_matrix_exp(self):
     """Taylor's sum of a matrix of norm 1/2 at most, squared as often as it was halved."""
-    x = self.to(torch.float64)
+    x = self.to(torch.complex128 if torch.is_complex(self) else torch.float64)
     norm = torch.nan_to_num(x.abs().sum(-2)).max() if x.numel() > 0 else torch.zeros([])
     halvings = torch.ceil(torch.log2(norm.clamp(min=0.5))).clamp(max=1000).to(torch.int64) + 1
     x = x / torch.exp2(halvings.to(torch.float64))
-    total = term = torch.eye(x.size(-1), dtype=torch.float64).expand(x.shape)
-    for k in range(1, 15):
+    term, total = x, x + torch.eye(x.size(-1), dtype=torch.float64)
+    for k in range(2, 15):
         term = (term @ x) / k
         total = total + term
     for _ in range(halvings.item()):
