@@ -148,7 +148,7 @@ typedef struct ig_session_facts {
     size_t size;
     size_t memory;       /* bytes that the session holds now */
     int threads;         /* that share its work */
-    int64_t arena_bytes; /* of memory for values between steps */
+    int64_t arena_bytes; /* of memory for values between steps, each thread's own too */
     int64_t arena_min;   /* most bytes that live at once: no plan has less */
     void *stream; /* of the GPU that runs are put into, a CUstream: work that must
                    * precede a run goes there, or has an event there; NULL: none */
