@@ -90,6 +90,26 @@ ig_dim ig_window_count(ig_module *module, const ig_window_axis *axis, bool ceil_
     return ig_dim_min(module, count, ig_dim_ceil_div(module, padded, stride));
 }
 
+ig_status ig_window_dims(const ig_op *op, const ig_window_slots *slots,
+                         const ig_dim *kernel, ig_dim *dims) {
+    ig_module *module = ig_op_module(op);
+    const ig_type *x = ig_operand_type(op, 0);
+    dims[0] = x->dims[0];
+    for (uint32_t d = 0; d + 2 < x->rank; d++) {
+        int64_t min, max;
+        ig_window_axis axis = ig_window_axis_of(op, slots, d, x->dims[d + 1],
+                                                kernel[d]);
+        dims[d + 1] = ig_window_count(module, &axis, false);
+        ig_dim_range(module, dims[d + 1], &min, &max);
+        if (max < 0) {
+            return INFER_ERROR(op,
+                               "operand 0 is %s: the windows do not fit its axis %u",
+                               ig_operand_text(op, 0), d + 1);
+        }
+    }
+    return IG_OK;
+}
+
 ig_dim ig_window_spread(ig_module *module, const ig_window_axis *axis) {
     ig_dim steps = ig_dim_sub(module, axis->in, ig_dim_of(1));
     ig_dim span = ig_dim_mul(module, steps, ig_dim_const(module, axis->stride));

@@ -37,6 +37,10 @@ ig_window_axis ig_window_axis_of(const ig_op *op, const ig_window_slots *slots,
                                  uint32_t axis, ig_dim in, ig_dim kernel);
 /* Number of windows along the axis. */
 ig_dim ig_window_count(ig_module *module, const ig_window_axis *axis, bool ceil_mode);
+/* Of x [N, s…, C], operand 0: images and places of the result into dims[0 …].  kernel:
+ * one a spatial axis.  Reports windows that do not fit. */
+ig_status ig_window_dims(const ig_op *op, const ig_window_slots *slots,
+                         const ig_dim *kernel, ig_dim *dims);
 /* Extent of a transposed convolution's result. */
 ig_dim ig_window_spread(ig_module *module, const ig_window_axis *axis);
 

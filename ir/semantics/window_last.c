@@ -46,27 +46,6 @@ static ig_status check_operands(const ig_op *op, const ig_window_slots *slots,
     return ig_check_dtype(op, 1, w);
 }
 
-/* Extents of space of the result into dims[1 …]; kernel[d]: of spatial axis d. */
-static ig_status window_dims(const ig_op *op, const ig_window_slots *slots,
-                             const ig_dim *kernel, ig_dim *dims) {
-    ig_module *module = ig_op_module(op);
-    const ig_type *x = ig_operand_type(op, 0);
-    dims[0] = x->dims[0];
-    for (uint32_t d = 0; d + 2 < x->rank; d++) {
-        int64_t min, max;
-        ig_window_axis axis = ig_window_axis_of(op, slots, d, x->dims[d + 1],
-                                                kernel[d]);
-        dims[d + 1] = ig_window_count(module, &axis, false);
-        ig_dim_range(module, dims[d + 1], &min, &max);
-        if (max < 0) {
-            return INFER_ERROR(op,
-                               "operand 0 is %s: the windows do not fit its axis %u",
-                               ig_operand_text(op, 0), d + 1);
-        }
-    }
-    return IG_OK;
-}
-
 static ig_status read_kernel(const ig_op *op, uint32_t slot, ig_dim *kernel) {
     const ig_attr *sizes = &op->attrs[slot];
     uint32_t space = ig_operand_type(op, 0)->rank - 2;
@@ -122,7 +101,7 @@ static ig_status infer_panels(ig_op *op, int64_t unit, ig_dtype to,
                            (long long)group, (long long)columns);
     }
     IG_TRY(check_panels(op, group, columns, kernel, unit));
-    IG_TRY(window_dims(op, unit > 1 ? &quads_slots : &panels_slots, kernel, dims));
+    IG_TRY(ig_window_dims(op, unit > 1 ? &quads_slots : &panels_slots, kernel, dims));
     uint32_t rank = ig_operand_type(op, 0)->rank;
     dims[rank - 1] = ig_dim_of(group * columns);
     out_types[0] = ig_type_tensor(ig_op_module(op), to, rank, dims);
@@ -144,7 +123,7 @@ ig_status ig_infer_windows(ig_op *op, const ig_type **out_types) {
     ig_module *module = ig_op_module(op);
     IG_TRY(check_images(op, &windows_slots));
     IG_TRY(read_kernel(op, IG_windows_kernel, kernel));
-    IG_TRY(window_dims(op, &windows_slots, kernel, dims));
+    IG_TRY(ig_window_dims(op, &windows_slots, kernel, dims));
     const ig_type *x = ig_operand_type(op, 0);
     ig_dim taps = ig_dim_product(module, kernel, x->rank - 2);
     dims[x->rank - 1] = ig_dim_mul(module, taps, x->dims[x->rank - 1]);
@@ -175,7 +154,7 @@ ig_status ig_infer_conv_channels(ig_op *op, const ig_type **out_types) {
                                ig_operand_text(op, 1));
         }
     }
-    IG_TRY(window_dims(op, &channels_slots, w->dims, dims));
+    IG_TRY(ig_window_dims(op, &channels_slots, w->dims, dims));
     out_types[0] = ig_type_tensor(ig_op_module(op), IG_DT_f32, x->rank, dims);
     return IG_OK;
 }

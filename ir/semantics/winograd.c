@@ -46,19 +46,9 @@ ig_status ig_infer_conv_winograd(ig_op *op, const ig_type **out_types) {
     }
     IG_TRY(check_weights(op, columns));
     const ig_type *x = ig_operand_type(op, 0);
-    ig_dim dims[SPACE + 2] = { x->dims[0], [SPACE + 1] = ig_dim_of(columns) };
-    for (uint32_t d = 0; d < SPACE; d++) {
-        int64_t min, max;
-        ig_window_axis axis = ig_window_axis_of(op, &slots, d, x->dims[d + 1],
-                                                ig_dim_of(TAPS));
-        dims[d + 1] = ig_window_count(module, &axis, false);
-        ig_dim_range(module, dims[d + 1], &min, &max);
-        if (max < 0) {
-            return INFER_ERROR(op,
-                               "operand 0 is %s: the windows do not fit its axis %u",
-                               ig_operand_text(op, 0), d + 1);
-        }
-    }
+    const ig_dim kernel[SPACE] = { ig_dim_of(TAPS), ig_dim_of(TAPS) };
+    ig_dim dims[SPACE + 2] = { [SPACE + 1] = ig_dim_of(columns) };
+    IG_TRY(ig_window_dims(op, &slots, kernel, dims));
     out_types[0] = ig_type_with_dims(module, x, SPACE + 2, dims);
     return IG_OK;
 }
