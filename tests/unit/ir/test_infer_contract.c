@@ -53,6 +53,32 @@ TEST(products_with_numbers_of_few_bits) {
         "INVALID: operand 3 is f32[7, 1], expected its extent 1 to equal 2, that of operand 2");
 }
 
+/* Forms of convolutions whose channels are the last axis. */
+TEST(convolutions_with_channels_last) {
+#define WINOGRAD(attrs) "%0 = conv_winograd %x, %w {" attrs "}\nret %0"
+    CHECK_TYPE("%x: f32[B, H, 5, 3], %w: f32[2, 48, 16]", WINOGRAD("columns = 17"),
+               "f32[B, H - 2, 3, 17]");
+    CHECK_TYPE("%x: f32[B, 1, 5, 3], %w: f32[1, 48, 16]",
+               WINOGRAD("columns = 16, before = [1, 0], after = [1, 2]"),
+               "f32[B, 1, 5, 16]");
+    CHECK_TYPE("%x: f32[B, 4, 4, 3], %w: f32[1, 48, 16]", WINOGRAD("columns = 0"),
+               "INVALID: columns is 0, expected at least 1");
+    CHECK_TYPE(
+        "%x: f32[B, 4, 4, 3], %w: f32[1, 48, 16]", WINOGRAD("columns = 17"),
+        "INVALID: operand 1 is f32[1, 48, 16], expected its extent 0 to equal 2, panels");
+    CHECK_TYPE(
+        "%x: f32[B, 4, 4, 3], %w: f32[1, 27, 16]", WINOGRAD("columns = 9"),
+        "INVALID: operand 1 is f32[1, 27, 16], expected its extent 1 to equal 48, 16 a channel");
+    CHECK_TYPE("%x: f32[B, 4, 3], %w: f32[1, 48, 16]", WINOGRAD("columns = 9"),
+               "INVALID: operand 0 is f32[B, 4, 3], expected rank 4");
+    CHECK_TYPE(
+        "%x: f32[B, 4, 1, 3], %w: f32[1, 48, 16]", WINOGRAD("columns = 9"),
+        "INVALID: operand 0 is f32[B, 4, 1, 3]: the windows do not fit its axis 2");
+    CHECK_TYPE("%x: f32[B, 4, 4, 3], %w: f32[1, 48, 16]",
+               WINOGRAD("columns = 9, before = [1]"),
+               "INVALID: before has 1 entries, expected 2, one a spatial axis");
+}
+
 TEST(reductions) {
     CHECK_TYPE("%x: f32[B, C, 4]", "%0 = reduce %x {axes = [1]}\nret %0", "f32[B, 4]");
     CHECK_TYPE("%x: f32[B, C, 4]", "%0 = reduce %x {axes = [-1, 0], keep}\nret %0",
@@ -221,5 +247,5 @@ TEST(sequences_forget_extents_that_are_not_numbers) {
 }
 
 UNIT_SUITE(infer_contract, products_of_matrices, products_with_numbers_of_few_bits,
-           reductions, along_axes, gathering, bags, interactions,
-           sequences_forget_extents_that_are_not_numbers)
+           convolutions_with_channels_last, reductions, along_axes, gathering, bags,
+           interactions, sequences_forget_extents_that_are_not_numbers)
