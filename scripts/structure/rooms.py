@@ -32,6 +32,11 @@ def list_objects(build):
     return objects
 
 
+# What a link namespace has in libc's place (runtime/interp/cpython/threads.c): all others mean
+# libc's.
+INTERPOSED = {"pthread_create"}
+
+
 def list_symbols(objects):
     """(symbol → source that defines it, [(source, symbol that it asks for)])."""
     run = subprocess.run(["nm", "-A", "-P", "-g", *objects], capture_output=True, text=True,
@@ -42,7 +47,7 @@ def list_symbols(objects):
         symbol, kind = rest.split()[:2]
         if kind == "U":
             asked.add((objects[path], symbol))
-        elif kind in "TDBRVW":
+        elif kind in "TDBRVW" and symbol not in INTERPOSED:
             homes[symbol] = objects[path]
     return homes, sorted(asked)
 
