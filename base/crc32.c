@@ -1,4 +1,5 @@
-/* CRC-32: the bulk by the platform, the rest by tables, eight bytes per step.
+/* CRC-32: the bulk by products of polynomials, the rest by tables, eight bytes per
+ * step.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "base/crc32.h"
 

@@ -334,11 +334,7 @@ ig_status ig_ts_op_conj(ig_ts_call *call) {
     return ig_aten_give_complex(call, x);
 }
 
-/* mH, adjoint, matrix_H: the conjugate of the last two axes exchanged */
-ig_status ig_ts_op_adjoint(ig_ts_call *call) {
-    if (!is_complex(call, 0)) {
-        return ig_ts_op_t(call);
-    }
+ig_status ig_aten_complex_adjoint(ig_ts_call *call) {
     parts x = ig_aten_complex_parts(call, 0, part_dtype(call, 1));
     IG_TRY(call->e->status);
     uint32_t rank = x.re->type->rank;

@@ -23,6 +23,8 @@ ig_status ig_aten_complex_unary(ig_ts_call *call, ig_opcode code);
 /* sum or mean. */
 ig_status ig_aten_complex_sum(ig_ts_call *call, bool is_mean);
 ig_status ig_aten_complex_matmul(ig_ts_call *call, bool has_conjugate);
+/* The conjugate of the last two axes exchanged. */
+ig_status ig_aten_complex_adjoint(ig_ts_call *call);
 /* eq, ne. */
 ig_status ig_aten_complex_compare(ig_ts_call *call, ig_opcode code);
 

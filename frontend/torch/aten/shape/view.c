@@ -3,6 +3,7 @@
  *
  * Each is built by view ops alone, so that writes through it reach its argument.  Axes
  * are counted without the trailing one of complex tensors. */
+#include "frontend/torch/aten/complex.h"
 #include "frontend/torch/aten/view.h"
 
 #include "ir/build/extent.h"
@@ -261,6 +262,12 @@ ig_status ig_ts_op_t(ig_ts_call *call) {
         perm[i] = v.rank - 1 - i;
     }
     return ig_aten_give_view(call, ig_aten_view_transpose(call, &v, perm));
+}
+
+/* mH, adjoint, matrix_H */
+ig_status ig_ts_op_adjoint(ig_ts_call *call) {
+    return ig_aten_is_complex(call, 0, 1) ? ig_aten_complex_adjoint(call)
+                                          : ig_ts_op_t(call);
 }
 
 /* movedim(self, source, destination): ints or lists of them */
