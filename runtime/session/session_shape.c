@@ -276,7 +276,8 @@ static void enter_shape(ig_session *session) {
     }
     char *arena = session->arena.data;
     session->queue->worker_memory =
-        arena ? arena + shape->buffer_offsets[plan->buffers_count] : NULL;
+        arena ? arena + shape->buffer_offsets[plan->buffers_count]
+              : (char *)session; /* no worker has bytes */
     session->queue->worker_bytes = shape->worker_bytes;
 }
 

@@ -331,11 +331,11 @@ static void *visit(void *opaque) {
  * part alone.  The other libc must not take it over with the stack of a thread that
  * ended (runtime/interp/cpython/threads.c), and give it to its own callers. */
 TEST(threads_of_python_come_and_go) {
-    CHECK_INT(mallopt(M_ARENA_MAX, 1), 1);
     ig_interp_manager *manager = make_manager(1, false);
     if (!manager) {
         return;
     }
+    CHECK_INT(mallopt(M_ARENA_MAX, 1), 1);
     ig_interp *interp = acquire(manager, -1);
     run(interp,
         "import ctypes, threading\n"
