@@ -14,6 +14,7 @@
 
 #include "ir/bag.h"
 #include "ir/build/build.h"
+#include "ir/semantics/winograd.h"
 #include "ir/tensor/row.h"
 #include "passes/lower/lower.h"
 
@@ -94,7 +95,8 @@ static void count_conv_panels(counter *c, const ig_op *op) {
 static void count_conv_winograd(counter *c, const ig_op *op) {
     const ig_type *x = op->operands[0].value->type;
     ig_dim results = count_of(c, &op->results[0]);
-    add_flops(c, ig_dim_mul(c->module, results, x->dims[x->rank - 1]), 2 * 9);
+    add_flops(c, ig_dim_mul(c->module, results, x->dims[x->rank - 1]),
+              2 * IG_WINOGRAD_TAPS * IG_WINOGRAD_TAPS);
 }
 
 static void count_conv_channels(counter *c, const ig_op *op) {

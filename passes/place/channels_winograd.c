@@ -5,8 +5,8 @@
  *   becomes, where the caller allows it,
  *     %1 = conv_winograd %0, @w.winograd {columns = 64} : f32[B, 56, 56, 64]
  *
- * Sums of products are then rounded otherwise than those of the convolution, by some
- * times as much, so it is never done unasked.
+ * Sums are then rounded in other places than those of the convolution, and each result
+ * depends on all elements of its patch, so it is never done unasked.
  */
 #include "ir/semantics/winograd.h"
 

@@ -391,19 +391,6 @@ static ig_value **make_params(ig_lower *lower, const ig_dim *dims, uint32_t coun
     return params;
 }
 
-/* A run of zeros in the worker's own memory. */
-static ig_value *make_zeros(const conv_panels *c, int64_t run) {
-    ig_builder *b = &c->lower->b;
-    int64_t lanes = ig_lower_lanes(c->lower, IG_DT_f32);
-    int64_t size = (run + lanes - 1) / lanes * lanes;
-    ig_value *zeros = ig_cpu_scratch(c->lower, size > 0 ? size : lanes);
-    k_loop loop = k_loop_open(b, k_i64(b, 0), k_i64(b, size), k_i64(b, lanes), NULL, 0);
-    ig_value *none = k_const_vector(&loop.b, IG_DT_f32, (uint32_t)lanes, 0.0);
-    k_store(&loop.b, none, zeros, loop.index);
-    k_loop_close(&loop, NULL, 0);
-    return k_reinterpret(b, zeros, IG_DT_f32);
-}
-
 static const gemm_padding *make_padding(const conv_panels *c, int64_t run) {
     gemm_padding *p = IG_NEW(c->lower->arena, gemm_padding);
     uint32_t space = c->last - 1;
@@ -421,7 +408,7 @@ static const gemm_padding *make_padding(const conv_panels *c, int64_t run) {
     p->strides = make_params(c->lower, strides, space);
     p->dilations = make_params(c->lower, dilations, space);
     p->lead = ig_lower_param(c->lower, lead);
-    p->zeros = make_zeros(c, run);
+    p->zeros = ig_cpu_zeros(c->lower, run);
     p->kernel = c->op->attrs[IG_conv_panels_kernel].as.ints;
     p->starts = k_local(c->lower->kernel, IG_DT_i64, IG_GEMM_MAX_TILE_ROWS);
     p->taps = k_local(c->lower->kernel, IG_DT_i64, IG_GEMM_MAX_TILE_ROWS);

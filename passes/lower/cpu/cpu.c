@@ -71,15 +71,35 @@ void ig_cpu_transpose(ig_builder *b, ig_value **rows, uint32_t lanes) {
     }
 }
 
+ig_value *ig_cpu_zeros(ig_lower *lower, int64_t count) {
+    ig_builder *b = &lower->b;
+    int64_t lanes = ig_lower_lanes(lower, IG_DT_f32);
+    int64_t size = ig_ceil_div(count > 0 ? count : 1, lanes) * lanes;
+    ig_value *zeros = ig_cpu_scratch(lower, size);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), k_i64(b, size), k_i64(b, lanes), NULL, 0);
+    ig_value *none = k_const_vector(&loop.b, IG_DT_f32, (uint32_t)lanes, 0.0);
+    k_store(&loop.b, none, zeros, loop.index);
+    k_loop_close(&loop, NULL, 0);
+    return k_reinterpret(b, zeros, IG_DT_f32);
+}
+
+ig_cpu_split ig_cpu_open_split(ig_builder *b, ig_value *total, ig_value *parts) {
+    return (ig_cpu_split){ k_div(b, total, parts), k_mod(b, total, parts) };
+}
+
+void ig_cpu_find_part(ig_builder *b, const ig_cpu_split *split, ig_value *number,
+                      ig_value **out_skipped, ig_value **out_count) {
+    ig_value *is_longer = k_compare(b, IG_OP_lt, number, split->extra);
+    *out_count = k_add(b, split->base, k_cast(b, is_longer, IG_DT_i64));
+    *out_skipped = k_add(b, k_mul(b, number, split->base),
+                         k_min(b, number, split->extra));
+}
+
 ig_cpu_blocks ig_cpu_open_blocks(ig_builder *b, ig_value *total, uint32_t max) {
-    ig_value *count = k_ceil_div(b, total, max);
-    ig_value *base = k_div(b, total, count), *extra = k_mod(b, total, count);
-    ig_cpu_blocks blocks = { .count = count };
-    blocks.loop = k_loop_open(b, k_i64(b, 0), count, k_i64(b, 1), NULL, 0);
-    ig_builder *in = &blocks.loop.b;
-    ig_value *number = blocks.loop.index;
-    ig_value *is_longer = k_compare(in, IG_OP_lt, number, extra);
-    blocks.rows = k_add(in, base, k_cast(in, is_longer, IG_DT_i64));
-    blocks.skipped = k_add(in, k_mul(in, number, base), k_min(in, number, extra));
+    ig_cpu_blocks blocks = { .count = k_ceil_div(b, total, max) };
+    ig_cpu_split split = ig_cpu_open_split(b, total, blocks.count);
+    blocks.loop = k_loop_open(b, k_i64(b, 0), blocks.count, k_i64(b, 1), NULL, 0);
+    ig_cpu_find_part(&blocks.loop.b, &split, blocks.loop.index, &blocks.skipped,
+                     &blocks.rows);
     return blocks;
 }

@@ -10,6 +10,19 @@
 ig_value *ig_cpu_scratch(ig_lower *lower, int64_t floats);
 ig_value *ig_cpu_scratch_of(ig_lower *lower, ig_dtype dtype, int64_t count);
 
+/* `count` zeros of a worker's own, and as many more as fill a vector. */
+ig_value *ig_cpu_zeros(ig_lower *lower, int64_t count);
+
+/* A number of things in `parts` parts, which have as many as each other, or one
+ * more. */
+typedef struct ig_cpu_split {
+    ig_value *base, *extra;
+} ig_cpu_split;
+ig_cpu_split ig_cpu_open_split(ig_builder *b, ig_value *total, ig_value *parts);
+/* What is before part number `number`, and how much is in it. */
+void ig_cpu_find_part(ig_builder *b, const ig_cpu_split *split, ig_value *number,
+                      ig_value **out_skipped, ig_value **out_count);
+
 /* A loop over blocks of at most `max` rows of `total`, evenly split, so that the last
  * one is not a thin one.  To be closed by the caller. */
 typedef struct ig_cpu_blocks {

@@ -21,6 +21,7 @@
  * Every element is a chain of muladds over c in each of the 16 products, whatever the
  * block, the tile and the batch.
  */
+#include "base/checked.h"
 #include "compose/window.h"
 #include "ir/semantics/winograd.h"
 #include "passes/lower/cpu/cpu.h"
@@ -106,7 +107,7 @@ static void step_patch(const winograd *w, ig_builder *b, ig_value *const index[3
     out_next[0] = k_add(b, index[0], carry);
 }
 
-/* The sum of `count` vectors, `step` apart, times factors of 1, 0 and -1. */
+/* The sum of four vectors, `step` apart, times factors of 1, 0 and -1. */
 static ig_value *combine_four(ig_builder *b, const int8_t *factors, ig_value *const *x,
                               uint32_t step) {
     ig_value *sum = NULL;
@@ -400,7 +401,7 @@ static void emit_micro_panel(const winograd *w, ig_builder *b, const patch_range
  * the last group has. */
 static void emit_columns(const winograd *w, ig_builder *b, const patch_range *range,
                          ig_value *group) {
-    int64_t panels = (w->columns + PANEL - 1) / PANEL, each = w->shape.panels;
+    int64_t panels = ig_ceil_div(w->columns, PANEL), each = w->shape.panels;
     int64_t whole = panels / each * each;
     ig_value *first = k_mul(b, group, k_i64(b, w->group_columns));
     ig_value *end = k_min(b, k_add(b, first, k_i64(b, w->group_columns)),
@@ -425,7 +426,6 @@ static ig_dim count_tiles(const winograd *w) {
     return ig_lower_ceil_div(w->lower, count_patches(w), tile_patches(w));
 }
 
-/* Tiles have as many blocks as each other, or one more. */
 static void emit_tile(void *user, ig_builder *b, ig_value *number) {
     winograd *w = user;
     ig_lower *lower = w->lower;
@@ -433,11 +433,11 @@ static void emit_tile(void *user, ig_builder *b, ig_value *number) {
     ig_value *groups = k_i64(b, w->groups), *tile = k_div(b, number, groups);
     ig_value *tiles = ig_lower_dim(lower, count_tiles(w));
     ig_value *blocks = k_ceil_div(b, w->count, w->shape.rows);
-    ig_value *base = k_div(b, blocks, tiles), *extra = k_mod(b, blocks, tiles);
-    ig_value *is_longer = k_compare(b, IG_OP_lt, tile, extra);
-    ig_value *skipped = k_add(b, k_mul(b, tile, base), k_min(b, tile, extra));
-    patch_range range = { k_mul(b, skipped, k_i64(b, w->shape.rows)),
-                          k_add(b, base, k_cast(b, is_longer, IG_DT_i64)) };
+    ig_cpu_split split = ig_cpu_open_split(b, blocks, tiles);
+    ig_value *skipped;
+    patch_range range;
+    ig_cpu_find_part(b, &split, tile, &skipped, &range.blocks);
+    range.first = k_mul(b, skipped, k_i64(b, w->shape.rows));
     transform_patches(w, b, &range);
     emit_columns(w, b, &range, k_mod(b, number, groups));
 }
@@ -451,7 +451,7 @@ static void choose_rows(winograd *w) {
         return;
     }
     for (uint32_t rows = max; 2 * rows >= max && rows > 0; rows--) {
-        int64_t computed = (count + rows - 1) / rows * rows;
+        int64_t computed = ig_ceil_div(count, rows) * rows;
         if (computed < fewest) {
             fewest = computed;
             best = rows;
@@ -472,28 +472,20 @@ static void choose_groups(winograd *w) {
     int64_t tiles, each = w->width;
     int64_t max = w->columns / GROUP_COLUMNS, wanted = 1;
     if (ig_dim_constant(w->lower->module, count_tiles(w), &tiles) && tiles > 0) {
-        wanted = (TILES + tiles - 1) / tiles;
+        wanted = ig_ceil_div(TILES, tiles);
     }
     wanted = wanted > max ? max : wanted;
-    int64_t columns = (w->columns + each - 1) / each * each;
-    w->group_columns = wanted > 1 ? (columns / each + wanted - 1) / wanted * each
-                                  : columns;
-    w->groups = (columns + w->group_columns - 1) / w->group_columns;
+    int64_t panels = ig_ceil_div(w->columns, each);
+    w->group_columns = ig_ceil_div(panels, wanted > 1 ? wanted : 1) * each;
+    w->groups = ig_ceil_div(panels * each, w->group_columns);
 }
 
 static void open_memory(winograd *w) {
     ig_lower *lower = w->lower;
-    ig_builder *b = &lower->b;
     int64_t patches = PRODUCTS * tile_patches(w), lanes = w->shape.lanes;
     w->inputs = ig_cpu_scratch(lower, patches * w->line);
     w->products = ig_cpu_scratch(lower, patches * w->width);
-    ig_value *zeros = ig_cpu_scratch(lower, w->line);
-    k_loop loop = k_loop_open(b, k_i64(b, 0), k_i64(b, w->line), k_i64(b, lanes), NULL,
-                              0);
-    ig_value *none = k_const_vector(&loop.b, IG_DT_f32, (uint32_t)lanes, 0.0);
-    k_store(&loop.b, none, zeros, loop.index);
-    k_loop_close(&loop, NULL, 0);
-    w->zeros = k_reinterpret(b, zeros, IG_DT_f32);
+    w->zeros = ig_cpu_zeros(lower, w->line);
     if (ig_lower_is_heavy(lower->body)) {
         w->stage = k_local(lower->kernel, IG_DT_f32, RESULTS * lanes);
     }
