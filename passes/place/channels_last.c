@@ -471,9 +471,9 @@ static bool convert_block(ig_pass_run *run, ig_block *block) {
         for (uint32_t i = 0; i < op->body_count; i++) {
             has_any |= convert_block(run, op->bodies[i]);
         }
-        has_any |= op->code == IG_OP_conv_panels || op->code == IG_OP_conv_channels ||
-                   op->code == IG_OP_conv_quads || op->code == IG_OP_conv_winograd ||
-                   is_integer_product(op);
+        ig_kernel_family family = ig_op_family(op);
+        has_any |= family == IG_FAMILY_conv_panels ||
+                   family == IG_FAMILY_conv_channels || is_integer_product(op);
         has_any |= op->code == IG_OP_conv && convert_op(run, op);
         has_any |= op->code == IG_OP_conv_integer && ig_channels_convert_bytes(run, op);
     }

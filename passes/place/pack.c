@@ -178,13 +178,6 @@ ig_weight *ig_pack_add_recipe(ig_pass_run *run, ig_module *module, const char *n
     return weight;
 }
 
-static ig_value *swap_axes(ig_builder *b, ig_value *x) {
-    assert(x->type->rank == 2 && "a matrix has two axes");
-    static const int64_t swapped[] = { 1, 0 };
-    ig_expr e = ig_expr_of(b);
-    return ig_expr_transpose(&e, x, swapped);
-}
-
 /* Zeros after the end of an axis. */
 static ig_value *pad_axis(ig_builder *b, ig_value *x, uint32_t axis, int64_t count) {
     assert(count >= 0 && axis < 2 && x->type->rank == 2 && "an axis of a matrix");
@@ -223,7 +216,7 @@ static ig_value *build_recipe(ig_builder *b, const matrix *m, bool as_panels) {
     if (as_panels) {
         return build_panels(b, m, x);
     }
-    return m->is_transposed ? x : swap_axes(b, x);
+    return m->is_transposed ? x : ig_expr_swap(&e, x, 0, 1);
 }
 
 static ig_weight *make_packed(ig_pass_run *run, ig_module *module, const matrix *m,
