@@ -26,6 +26,9 @@ typedef enum ig_family_trait {
 /* Reductions of one tensor that a kernel does together, at most. */
 enum { IG_REDUCE_TOGETHER = 4 };
 
+/* Columns of the values of attention that a kernel takes, at most. */
+enum { IG_ATTENTION_VALUES = 256 };
+
 typedef struct ig_family_info {
     const char *name;
     uint32_t traits;

@@ -30,6 +30,9 @@
  *
  * Then each region moves to its last op.  Constants of one element go inside.
  *
+ * A product of weights that one other region alone computes from a product, by
+ * elementwise ops and softmax, is a region with it (fuse_attention.c).
+ *
  * Reductions of one tensor over the same axes are a region of several results, which
  * is where the first of them was: the tensor is read once.
  *
@@ -40,30 +43,17 @@
  */
 #include "ir/build/expr.h"
 #include "ir/families.h"
+#include "passes/place/fuse.h"
 #include "passes/place/whole_bytes.h"
-#include "passes/engine/pass.h"
 
 #include <assert.h>
 
-enum { REGION_OPS = 64, LOOK_AHEAD = 256 };
-
-typedef struct region {
-    ig_kernel_family family;
-    struct region *merged_into; /* its ops are that region's now */
-    const ig_op *tried;         /* the root from which it could not go on as one */
-    IG_VEC(ig_op *) ops;        /* in order; the last is the root */
-} region;
-
-typedef struct fuser {
-    ig_pass_run *run;
-    ig_map region_of; /* op -> region */
-    IG_VEC(region *) regions;
-} fuser;
+enum { LOOK_AHEAD = 256 };
 
 /* ---- growing regions ---- */
 
-static region *new_region(fuser *f, ig_op *op, ig_kernel_family family) {
-    region *r = IG_NEW(f->run->scratch, region);
+static ig_fuse_region *new_region(ig_fuser *f, ig_op *op, ig_kernel_family family) {
+    ig_fuse_region *r = IG_NEW(f->run->scratch, ig_fuse_region);
     r->family = family;
     IG_PUSH(f->run->scratch, &r->ops, op);
     IG_PUSH(f->run->scratch, &f->regions, r);
@@ -71,7 +61,7 @@ static region *new_region(fuser *f, ig_op *op, ig_kernel_family family) {
     return r;
 }
 
-static bool is_map(const region *r) {
+static bool is_map(const ig_fuse_region *r) {
     return r->family == IG_FAMILY_map;
 }
 
@@ -98,19 +88,19 @@ static bool has_equal_dims(ig_module *module, const ig_type *a, const ig_type *b
 }
 
 /* Of the family of softmax only norms do: its kernels know no places but offsets. */
-static bool takes_epilogue(const region *r) {
+static bool takes_epilogue(const ig_fuse_region *r) {
     return ig_family_has(r->family, IG_FAMILY_EPILOGUE) ||
            r->ops.items[0]->code == IG_OP_layer_norm;
 }
 
 /* The region whose root computes `value` and could have elementwise `op`, or NULL. */
-static region *find_growing(fuser *f, ig_op *op, const ig_value *value) {
+static ig_fuse_region *find_growing(ig_fuser *f, ig_op *op, const ig_value *value) {
     if (!value->def || value->def->block != op->block) {
         return NULL;
     }
-    region *r = ig_map_get_id(&f->region_of, IG_MAP_PTR(value->def));
+    ig_fuse_region *r = ig_map_get_id(&f->region_of, IG_MAP_PTR(value->def));
     bool is_root = r && IG_LAST(&r->ops) == value->def;
-    if (!is_root || r->ops.count >= REGION_OPS) {
+    if (!is_root || r->ops.count >= IG_REGION_OPS) {
         return NULL;
     }
     bool can_grow = is_map(r) || takes_epilogue(r);
@@ -119,11 +109,11 @@ static region *find_growing(fuser *f, ig_op *op, const ig_value *value) {
 }
 
 /* The region that elementwise `op` may join through operand `value`, or NULL. */
-static region *find_joinable(fuser *f, ig_op *op, const ig_value *value) {
+static ig_fuse_region *find_joinable(ig_fuser *f, ig_op *op, const ig_value *value) {
     return is_used_only_by(value, op) ? find_growing(f, op, value) : NULL;
 }
 
-static void draw_in(fuser *f, region *into, region *from) {
+static void draw_in(ig_fuser *f, ig_fuse_region *into, ig_fuse_region *from) {
     ig_arena *arena = f->run->scratch;
     for (size_t i = 0; i < from->ops.count; i++) {
         IG_PUSH(arena, &into->ops, from->ops.items[i]);
@@ -133,11 +123,11 @@ static void draw_in(fuser *f, region *into, region *from) {
 }
 
 /* Adds `op` and the anchorless regions that feed it. */
-static void add_op(fuser *f, region *r, ig_op *op) {
+static void add_op(ig_fuser *f, ig_fuse_region *r, ig_op *op) {
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        region *from = find_joinable(f, op, op->operands[i].value);
+        ig_fuse_region *from = find_joinable(f, op, op->operands[i].value);
         if (from && from != r && is_map(from) &&
-            from->ops.count + r->ops.count < REGION_OPS) {
+            from->ops.count + r->ops.count < IG_REGION_OPS) {
             draw_in(f, r, from);
         }
     }
@@ -152,7 +142,7 @@ typedef struct bundle {
     ig_op *root;
     ig_map inside; /* op -> itself, the root too */
     uint32_t count;
-    ig_op *ops[REGION_OPS];
+    ig_op *ops[IG_REGION_OPS];
 } bundle;
 
 static bool is_inside(const bundle *b, const ig_op *op) {
@@ -187,7 +177,7 @@ static bool is_closed(const bundle *b) {
     return is_closed;
 }
 
-static bool may_join(fuser *f, const bundle *b, const ig_op *op, uint32_t room) {
+static bool may_join(ig_fuser *f, const bundle *b, const ig_op *op, uint32_t room) {
     return (ig_ops[op->code].traits & IG_MAP) && !ig_is_bits_cast(op) &&
            op->result_count == 1 && b->count < room &&
            !ig_map_get_id(&f->region_of, IG_MAP_PTR(op)) &&
@@ -196,8 +186,8 @@ static bool may_join(fuser *f, const bundle *b, const ig_op *op, uint32_t room) 
 }
 
 /* Takes the ops after the root that use it, up to the first that ends them all. */
-static bool gather_users(fuser *f, region *r, bundle *b) {
-    uint32_t room = REGION_OPS - (uint32_t)r->ops.count, seen = 0;
+static bool gather_users(ig_fuser *f, ig_fuse_region *r, bundle *b) {
+    uint32_t room = IG_REGION_OPS - (uint32_t)r->ops.count, seen = 0;
     ig_map_init(&b->inside, f->run->scratch);
     ig_map_set_id(&b->inside, IG_MAP_PTR(b->root), b->root);
     for (ig_op *op = b->root->next; op && seen < LOOK_AHEAD; op = op->next, seen++) {
@@ -217,9 +207,9 @@ static bool gather_users(fuser *f, region *r, bundle *b) {
 }
 
 /* Does `op` join, with others, a region whose result it does not use alone? */
-static bool join_together(fuser *f, ig_op *op) {
+static bool join_together(ig_fuser *f, ig_op *op) {
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        region *r = find_growing(f, op, op->operands[i].value);
+        ig_fuse_region *r = find_growing(f, op, op->operands[i].value);
         bundle b = { .root = r ? IG_LAST(&r->ops) : NULL };
         if (!r || r->tried == b.root || b.root->result_count != 1) {
             continue;
@@ -235,13 +225,13 @@ static bool join_together(fuser *f, ig_op *op) {
     return false;
 }
 
-static void join_region(fuser *f, ig_op *op) {
+static void join_region(ig_fuser *f, ig_op *op) {
     if (ig_map_get_id(&f->region_of, IG_MAP_PTR(op))) {
         return; /* together with others */
     }
-    region *best = NULL;
+    ig_fuse_region *best = NULL;
     for (uint32_t i = 0; i < op->operand_count; i++) {
-        region *r = find_joinable(f, op, op->operands[i].value);
+        ig_fuse_region *r = find_joinable(f, op, op->operands[i].value);
         if (r && (!best || (is_map(best) && !is_map(r)))) {
             best = r;
         }
@@ -282,11 +272,11 @@ static bool reduces_alike(const ig_op *a, const ig_op *b) {
 }
 
 /* A region of reductions that `op` could be one more of, or NULL. */
-static region *find_reduction(fuser *f, const ig_op *op) {
+static ig_fuse_region *find_reduction(ig_fuser *f, const ig_op *op) {
     size_t count = f->regions.count;
     size_t end = count > LOOK_AHEAD ? count - LOOK_AHEAD : 0;
     for (size_t i = may_share_reads(op) ? count : end; i-- > end;) {
-        region *r = f->regions.items[i];
+        ig_fuse_region *r = f->regions.items[i];
         if (r->ops.count < IG_REDUCE_TOGETHER && may_share_reads(r->ops.items[0]) &&
             reduces_alike(r->ops.items[0], op)) {
             return r;
@@ -295,8 +285,8 @@ static region *find_reduction(fuser *f, const ig_op *op) {
     return NULL;
 }
 
-static void add_anchor(fuser *f, ig_op *op, ig_kernel_family family) {
-    region *r = find_reduction(f, op);
+static void add_anchor(ig_fuser *f, ig_op *op, ig_kernel_family family) {
+    ig_fuse_region *r = find_reduction(f, op);
     if (r) {
         IG_PUSH(f->run->scratch, &r->ops, op);
         ig_map_set_id(&f->region_of, IG_MAP_PTR(op), r);
@@ -305,7 +295,7 @@ static void add_anchor(fuser *f, ig_op *op, ig_kernel_family family) {
     }
 }
 
-static void collect_regions(fuser *f, ig_block *block) {
+static void collect_regions(ig_fuser *f, ig_block *block) {
     for (ig_op *op = block->first; op; op = op->next) {
         ig_kernel_family family = ig_op_family(op);
         if (ig_family_has(family, IG_FAMILY_ANCHOR) && !is_wide_sort(op, family)) {
@@ -318,8 +308,8 @@ static void collect_regions(fuser *f, ig_block *block) {
 
 /* ---- what one region alone uses ---- */
 
-static region *region_now(fuser *f, const ig_op *op) {
-    region *r = ig_map_get_id(&f->region_of, IG_MAP_PTR(op));
+ig_fuse_region *ig_fuse_region_of(ig_fuser *f, const ig_op *op) {
+    ig_fuse_region *r = ig_map_get_id(&f->region_of, IG_MAP_PTR(op));
     while (r && r->merged_into) {
         r = r->merged_into;
     }
@@ -327,10 +317,10 @@ static region *region_now(fuser *f, const ig_op *op) {
 }
 
 /* The region whose elementwise ops are all that uses `value`, or NULL. */
-static region *only_user(fuser *f, const ig_value *value) {
-    region *only = NULL;
+static ig_fuse_region *only_user(ig_fuser *f, const ig_value *value) {
+    ig_fuse_region *only = NULL;
     for (const ig_use *use = value->uses; use; use = use->next) {
-        region *r = region_now(f, use->user);
+        ig_fuse_region *r = ig_fuse_region_of(f, use->user);
         if (!r || (only && r != only) || !is_map(r)) {
             return NULL;
         }
@@ -340,8 +330,8 @@ static region *only_user(fuser *f, const ig_value *value) {
 }
 
 /* All of `from` goes in front of what `into` has. */
-static void put_in_front(fuser *f, region *into, region *from) {
-    region own = *into;
+static void put_in_front(ig_fuser *f, ig_fuse_region *into, ig_fuse_region *from) {
+    ig_fuse_region own = *into;
     into->ops = from->ops;
     from->merged_into = into;
     for (size_t i = 0; i < own.ops.count; i++) {
@@ -351,14 +341,14 @@ static void put_in_front(fuser *f, region *into, region *from) {
 
 /* An elementwise region whose result another one alone uses, however often, becomes a
  * part of it.  Later regions first, for they may be the users of one before. */
-static void join_users(fuser *f, const ig_block *block) {
+static void join_users(ig_fuser *f, const ig_block *block) {
     for (const ig_op *op = block->last; op; op = op->prev) {
-        region *r = region_now(f, op), *into;
+        ig_fuse_region *r = ig_fuse_region_of(f, op), *into;
         if (!r || !is_map(r) || IG_LAST(&r->ops) != op || op->result_count != 1) {
             continue;
         }
         into = only_user(f, &op->results[0]);
-        if (into && into != r && into->ops.count + r->ops.count <= REGION_OPS &&
+        if (into && into != r && into->ops.count + r->ops.count <= IG_REGION_OPS &&
             has_equal_dims(ig_op_module(op), op->results[0].type,
                            IG_LAST(&into->ops)->results[0].type)) {
             put_in_front(f, into, r);
@@ -393,13 +383,13 @@ static bool goes_inside(const ig_op *user, const ig_value *value) {
            is_one_element(value->type);
 }
 
-static bool is_own(fuser *f, const region *r, const ig_value *value) {
-    return value->def && region_now(f, value->def) == r;
+static bool is_own(ig_fuser *f, const ig_fuse_region *r, const ig_value *value) {
+    return value->def && ig_fuse_region_of(f, value->def) == r;
 }
 
 /* One operand of the region for each outer value; those of its anchor, the first op,
  * keep their places, twice the same value too, because schedules index them. */
-static void collect_operands(fuser *f, const region *r, region_body *out) {
+static void collect_operands(ig_fuser *f, const ig_fuse_region *r, region_body *out) {
     ig_arena *arena = f->run->scratch;
     for (size_t i = 0; i < r->ops.count; i++) {
         ig_op *op = r->ops.items[i];
@@ -419,12 +409,12 @@ static void collect_operands(fuser *f, const region *r, region_body *out) {
 
 /* The ops from this one on give the region's results: the last one, or all of several
  * reductions.  The region is where this one was. */
-static size_t first_root(const region *r) {
+static size_t first_root(const ig_fuse_region *r) {
     assert(r->ops.count > 0 && "a region has ops");
     return may_share_reads(r->ops.items[0]) ? 0 : r->ops.count - 1;
 }
 
-static void collect_results(fuser *f, const region *r, region_body *out) {
+static void collect_results(ig_fuser *f, const ig_fuse_region *r, region_body *out) {
     for (size_t i = first_root(r); i < r->ops.count; i++) {
         ig_op *op = r->ops.items[i];
         for (uint32_t k = 0; k < op->result_count; k++) {
@@ -433,7 +423,7 @@ static void collect_results(fuser *f, const region *r, region_body *out) {
     }
 }
 
-static void make_fused(const region *r, region_body *out) {
+static void make_fused(const ig_fuse_region *r, region_body *out) {
     assert(r->family < IG_FAMILY_COUNT && "a region has a family");
     ig_op *root = r->ops.items[first_root(r)];
     ig_module *module = ig_op_module(root);
@@ -475,7 +465,8 @@ static void clone_constants(const ig_op *op, region_body *out) {
     }
 }
 
-static void clone_op(const ig_op *op, region_body *out) {
+/* `is_first`: the region's first op, whose operands are the first ones of the body. */
+static void clone_op(const ig_op *op, bool is_first, region_body *out) {
     clone_constants(op, out);
     for (uint32_t o = 0; o < op->operand_count; o++) {
         const ig_value *value = op->operands[o].value;
@@ -484,21 +475,21 @@ static void clone_op(const ig_op *op, region_body *out) {
         }
     }
     ig_op *copy = ig_op_clone(op, out->body, NULL, &out->inside);
-    bool keeps_positions = !(ig_ops[op->code].traits & IG_MAP);
+    bool keeps_positions = is_first && !(ig_ops[op->code].traits & IG_MAP);
     for (uint32_t o = 0; keeps_positions && o < op->operand_count; o++) {
         ig_use_set(&copy->operands[o], out->body->args[o]);
     }
 }
 
 /* Replaces the region's ops by one fused op. */
-static void build_region(fuser *f, const region *r) {
+static void build_region(ig_fuser *f, const ig_fuse_region *r) {
     region_body body = { 0 };
     ig_map_init(&body.inside, f->run->scratch);
     collect_operands(f, r, &body);
     collect_results(f, r, &body);
     make_fused(r, &body);
     for (size_t i = 0; i < r->ops.count; i++) {
-        clone_op(r->ops.items[i], &body);
+        clone_op(r->ops.items[i], i == 0, &body);
     }
     size_t count = body.results.count;
     ig_value **yields = IG_NEW_ARRAY(f->run->scratch, ig_value *, count);
@@ -523,10 +514,11 @@ static void fuse_block(ig_pass_run *run, ig_block *block) {
             fuse_block(run, op->bodies[i]);
         }
     }
-    fuser f = { .run = run };
+    ig_fuser f = { .run = run };
     ig_map_init(&f.region_of, run->scratch);
     collect_regions(&f, block);
     join_users(&f, block);
+    ig_fuse_attention(&f, block);
     for (size_t i = 0; i < f.regions.count; i++) {
         if (!f.regions.items[i]->merged_into) {
             build_region(&f, f.regions.items[i]);

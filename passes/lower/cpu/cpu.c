@@ -11,6 +11,7 @@ const ig_lower_fn ig_lower_cpu[IG_FAMILY_COUNT] = {
     [IG_FAMILY_gemm] = ig_lower_cpu_gemm,
     [IG_FAMILY_dot] = ig_lower_cpu_dot,
     [IG_FAMILY_dot_bits] = ig_lower_cpu_dot,
+    [IG_FAMILY_attention] = ig_lower_cpu_attention,
     [IG_FAMILY_bag] = ig_lower_cpu_bag,
     [IG_FAMILY_bag_group] = ig_lower_cpu_bag_group,
     [IG_FAMILY_bag_update] = ig_lower_cpu_bag_update,

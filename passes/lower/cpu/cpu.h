@@ -41,6 +41,7 @@ void ig_cpu_transpose(ig_builder *b, ig_value **rows, uint32_t lanes);
 /* The schedules. */
 ig_status ig_lower_cpu_gemm(ig_lower *lower); /* gemm.c: constant weights in panels */
 ig_status ig_lower_cpu_dot(ig_lower *lower);  /* dot.c: few columns, or any strides */
+ig_status ig_lower_cpu_attention(ig_lower *lower); /* attention.c */
 ig_status ig_lower_cpu_bag(ig_lower *lower);
 ig_status ig_lower_cpu_bag_group(ig_lower *lower);
 ig_status ig_lower_cpu_bag_update(ig_lower *lower);  /* bag.c */

@@ -287,7 +287,7 @@ static const ig_lower_operand *as_matrix(dot *d, const ig_lower_operand *x, bool
 }
 
 /* The product with an extent of 1 for each vector. */
-static void find_matrices(dot *d) {
+void dot_find_matrices(dot *d) {
     const ig_type *product = d->anchor->results[0].type;
     ig_dim dims[IG_TENSOR_RANK + 2];
     d->a = as_matrix(d, d->a, true, &d->a_is_vector);
@@ -305,13 +305,25 @@ static void find_matrices(dot *d) {
     d->transpose_b = d->transpose_b && !d->b_is_vector;
 }
 
+dot dot_read_matmul(ig_lower *lower, const ig_op *matmul) {
+    return (dot){ .lower = lower,
+                  .anchor = matmul,
+                  .a = ig_lower_input(lower, matmul, 0),
+                  .b = ig_lower_input(lower, matmul, 1),
+                  .transpose_a = ig_attr_int(matmul, IG_matmul_transpose_a, 0) != 0,
+                  .transpose_b = ig_attr_int(matmul, IG_matmul_transpose_b, 0) != 0,
+                  .unit = 1 };
+}
+
 /* The factors; of bytes also their zero points. */
 static dot read_product(ig_lower *lower) {
-    ig_op *integer = ig_lower_anchor(lower, IG_OP_matmul_integer);
-    ig_op *bits = ig_lower_anchor(lower, IG_OP_matmul_bits);
-    ig_op *anchor = integer ? integer
-                    : bits  ? bits
-                            : ig_lower_anchor(lower, IG_OP_matmul);
+    const ig_op *matmul = ig_lower_anchor(lower, IG_OP_matmul);
+    const ig_op *integer = ig_lower_anchor(lower, IG_OP_matmul_integer);
+    const ig_op *bits = ig_lower_anchor(lower, IG_OP_matmul_bits);
+    if (matmul) {
+        return dot_read_matmul(lower, matmul);
+    }
+    const ig_op *anchor = integer ? integer : bits;
     assert(anchor && "the family's body has its anchor");
     dot d = { .lower = lower,
               .anchor = anchor,
@@ -322,10 +334,6 @@ static dot read_product(ig_lower *lower) {
         d.quads.zeros[i - 2] = ig_lower_input(lower, anchor, i);
     }
     d.transpose_b = bits != NULL;
-    if (!integer && !bits) {
-        d.transpose_a = ig_attr_int(anchor, IG_matmul_transpose_a, 0) != 0;
-        d.transpose_b = ig_attr_int(anchor, IG_matmul_transpose_b, 0) != 0;
-    }
     return d;
 }
 
@@ -355,7 +363,7 @@ ig_status ig_lower_cpu_dot(ig_lower *lower) {
     if (!d.a || !d.b || !dot_open_bits(&d)) {
         return ig_lower_unsupported(lower, "a product of what the kernel computes");
     }
-    find_matrices(&d);
+    dot_find_matrices(&d);
     choose_form(&d);
     lower->name = ig_lower_name(lower, d.unit > 1        ? "dot_i8"
                                        : dot_is_bits(&d) ? "dot_bits"

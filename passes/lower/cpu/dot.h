@@ -10,12 +10,14 @@
 enum {
     DOT_ROW_TILE = 256,    /* of the grid, for products that may take panels */
     DOT_COLUMN_TILE = 128, /* a multiple of every micro-panel */
+    DOT_K_BLOCK = 128,     /* words of k in a panel */
 };
 
 /* Register tiles over panels that the kernel makes of B (dot_panels.c). */
 typedef struct dot_panels {
     uint32_t lanes;       /* of a vector along n; 0: this product takes no panels */
     uint32_t rows;        /* at most, of a block */
+    int64_t row_tile;     /* rows of a tile of the grid, at most */
     int64_t min_m, min_n; /* smaller products are better off without */
     bool is_choice;       /* the run knows whether this one is */
     ig_dtype wide;        /* the factors to multiply and add up */
@@ -26,6 +28,10 @@ typedef struct dot_panels {
     uint32_t store_lanes; /* of the epilogue */
     ig_value *panel;      /* local: K_BLOCK rows of k of a micro-panel of B */
     ig_value *stage;      /* local: a tile's sums of a micro-panel, if is_staged */
+    int64_t direct_rows;  /* tiles of fewer rows need no copy of B: its columns are
+                           * neighbours, and whole vectors; 0: none do */
+    int64_t stage_step;   /* 0; or the stage has all columns of a range, rows so far
+                           * apart, and the sums stay there */
 } dot_panels;
 
 /* A product of bytes: four of k are one word (dot_quads.c). */
@@ -72,7 +78,8 @@ typedef struct dot {
 typedef struct dot_range {
     ig_value *rows[2], *columns[2];
     ig_value **index;
-    ig_value *a; /* its matrix of this batch; NULL: panels are not there yet */
+    ig_value *a;        /* its matrix of this batch; NULL: panels are not there yet */
+    ig_value *const *k; /* the words of one pass, at most DOT_K_BLOCK; NULL: all */
 } dot_range;
 
 /* Columns of one panel, for all rows of a tile. */
@@ -82,6 +89,7 @@ typedef struct dot_micro_panel {
     ig_value *left;     /* columns from there on, or NULL: enough */
     ig_value *is_whole; /* are there enough?  The run knows; NULL: what `left` says */
     const dot_range *range;
+    ig_value *panel, *pitch; /* those that are multiplied; from a word of k on */
 } dot_micro_panel;
 
 /* What is emitted for columns of a micro-panel; more: its own arguments. */
@@ -106,6 +114,10 @@ ig_dim dot_stride(const ig_lower_operand *x, bool is_k, bool k_is_last);
 /* Start of the operand's matrix for this batch, then of its row. */
 ig_value *dot_row_start(const dot *d, ig_builder *b, const ig_lower_operand *x,
                         bool k_is_last, ig_value *const *index, ig_value *row);
+/* The factors of a matmul, as far as they are inputs of the launch. */
+dot dot_read_matmul(ig_lower *lower, const ig_op *matmul);
+/* Rank and type of the product with an extent of 1 for each vector. */
+void dot_find_matrices(dot *d);
 /* Indices of the product: those of the space without the extents of vectors. */
 uint32_t dot_own_index(const dot *d, ig_value *const *index, ig_value **out_own);
 
@@ -165,6 +177,10 @@ void dot_emit_bits(const dot *d, ig_builder *b, const dot_range *range);
 /* dot_panels.c: lanes along n, B copied. */
 void dot_choose_panels(dot *d);
 void dot_emit_panels(const dot *d, ig_builder *b, const dot_range *range);
+/* The same of a range whose `a` is set. */
+void dot_emit_micro_panels(const dot *d, ig_builder *b, const dot_range *range);
+uint32_t dot_panel_rows(const ig_target *target); /* of a block, at most */
+int64_t dot_panel_width(uint32_t lanes);          /* of a micro-panel, at most */
 /* The epilogue of the sums in the stage: rows and columns of a micro-panel. */
 void dot_store_stage(const dot *d, ig_builder *b, const dot_micro_panel *s);
 

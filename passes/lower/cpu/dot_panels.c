@@ -39,7 +39,7 @@
 enum {
     VECTORS = 2,
     MAX_ROWS = 8,
-    K_BLOCK = 128,
+    K_BLOCK = DOT_K_BLOCK,
     MIN_COLUMNS = 4,
     WIDE = 65, /* columns: fewer are multiplied as stored where lanes are contiguous */
 };
@@ -63,11 +63,11 @@ static void sum_block(const dot *d, ig_builder *b, const dot_micro_panel *s,
     k_loop loop = k_loop_open(b, k_i64(b, 0), k_sub(b, r->k[1], r->k[0]), k_i64(b, 1),
                               zeros, count);
     ig_builder *in = &loop.b;
-    ig_value *line = k_mul(in, loop.index, k_i64(in, dot_width(d, s)));
+    ig_value *line = k_mul(in, loop.index, s->pitch);
     ig_value *at = k_mul(in, loop.index, along_k), *columns[VECTORS];
     for (uint32_t v = 0; v < s->vectors; v++) {
         ig_value *position = k_add(in, line, k_i64(in, (int64_t)v * lanes));
-        columns[v] = k_load(in, d->panels.panel, position, lanes);
+        columns[v] = k_load(in, s->panel, position, lanes);
     }
     for (uint32_t i = 0; i < count; i++) {
         ig_value *x = k_cast(in, k_load(in, rows[i / s->vectors], at, 1),
@@ -124,12 +124,18 @@ static void store_block(const dot *d, ig_builder *b, const dot_micro_panel *s,
     dot_emit_ends(d, b, s, store_sums, &(block_sums){ r, sums });
 }
 
-/* The local array's sums of the block's rows. */
+/* Vector number `vector` of the block's rows, of those of the micro-panel, in the
+ * stage. */
 static ig_value *staged_at(const dot *d, ig_builder *b, const dot_micro_panel *s,
                            const dot_rows *r, uint32_t vector) {
+    int64_t step = d->panels.stage_step ? d->panels.stage_step : dot_width(d, s);
     ig_value *row = k_sub(b, r->row, s->range->rows[0]);
-    ig_value *first = k_mul(b, row, k_i64(b, dot_width(d, s)));
-    return k_add(b, first, k_i64(b, (int64_t)vector * d->panels.lanes));
+    ig_value *at = k_i64(b, vector / s->vectors * step +
+                                (int64_t)(vector % s->vectors) * d->panels.lanes);
+    if (d->panels.stage_step) {
+        at = k_add(b, at, k_sub(b, s->column, s->range->columns[0]));
+    }
+    return k_add(b, k_mul(b, row, k_i64(b, step)), at);
 }
 
 /* Sums of the k before this block, where there are some, and of this block. */
@@ -217,13 +223,14 @@ static void find_block_rows(const dot *d, uint32_t out_range[2]) {
     out_range[0] = UINT32_MAX;
     out_range[1] = 0;
     if (ig_dim_constant(d->lower->module, d->type->dims[d->rank - 2], &m) && m > 0) {
-        int64_t tiles = ig_ceil_div(m, DOT_ROW_TILE);
+        int64_t tiles = ig_ceil_div(m, d->panels.row_tile);
         add_heights(d, m / tiles, out_range);
         add_heights(d, ig_ceil_div(m, tiles), out_range);
         return;
     }
-    assert(low > 0 && low <= DOT_ROW_TILE / 2 && "tiles of an open M have so many");
-    for (int64_t rows = low; rows <= DOT_ROW_TILE; rows++) {
+    int64_t high = d->panels.row_tile;
+    assert(low > 0 && low <= high / 2 && "tiles of an open M have so many");
+    for (int64_t rows = low; rows <= high; rows++) {
         add_heights(d, rows, out_range);
     }
 }
@@ -265,7 +272,8 @@ static void fetch_next(const dot *d, ig_builder *b, const dot_micro_panel *s,
 static bool fetches_next(const dot *d) {
     bool is_unit = ig_dim_is(dot_stride(d->b, true, d->transpose_b), 1) ||
                    ig_dim_is(dot_stride(d->b, false, d->transpose_b), 1);
-    return d->unit == 1 && !dot_is_bits(d) && is_unit && d->panels.wide == IG_DT_f32 &&
+    return !d->panels.stage_step && d->unit == 1 && !dot_is_bits(d) && is_unit &&
+           d->panels.wide == IG_DT_f32 &&
            d->lower->target->line_bytes == 4 * d->panels.lanes;
 }
 
@@ -292,11 +300,14 @@ static void emit_blocks(const dot *d, ig_builder *b, const dot_micro_panel *s,
 /* ---- micro-panels ---- */
 
 static void clear_stage(const dot *d, ig_builder *b, const dot_micro_panel *s) {
-    ig_value *rows = k_sub(b, s->range->rows[1], s->range->rows[0]);
-    ig_value *end = k_mul(b, rows, k_i64(b, dot_width(d, s)));
-    k_loop loop = k_loop_open(b, k_i64(b, 0), end, k_i64(b, d->panels.lanes), NULL, 0);
-    ig_value *zero = k_const_vector(&loop.b, d->panels.sum, d->panels.lanes, 0.0);
-    k_store(&loop.b, zero, d->panels.stage, loop.index);
+    k_loop loop = k_loop_open(b, s->range->rows[0], s->range->rows[1], k_i64(b, 1),
+                              NULL, 0);
+    ig_builder *in = &loop.b;
+    ig_value *zero = k_const_vector(in, d->panels.sum, d->panels.lanes, 0.0);
+    dot_rows r = { .row = loop.index };
+    for (uint32_t v = 0; v < s->vectors; v++) {
+        k_store(in, zero, d->panels.stage, staged_at(d, in, s, &r, v));
+    }
     k_loop_close(&loop, NULL, 0);
 }
 
@@ -342,12 +353,44 @@ void dot_store_stage(const dot *d, ig_builder *b, const dot_micro_panel *s) {
     dot_emit_ends(d, b, &own, store_staged, NULL);
 }
 
-static void make_panel(const dot *d, ig_builder *b, const dot_micro_panel *s,
+static void copy_panel(const dot *d, ig_builder *b, dot_micro_panel *s,
                        ig_value *const k[2]) {
     dot_pack_panel(d, b, s, k);
     if (d->unit > 1) {
         dot_sum_columns(d, b, s, k);
     }
+    s->panel = d->panels.panel;
+    s->pitch = k_i64(b, dot_width(d, s));
+}
+
+/* The words from k[0] on of its columns, where they are in B. */
+static void find_panel(const dot *d, ig_builder *b, dot_micro_panel *s,
+                       ig_value *const k[2]) {
+    dot_matrix m = dot_matrix_of(d, b, s);
+    ig_value *at = k_add(b, k_mul(b, k[0], m.along_k), s->column);
+    s->panel = k_offset(b, m.start, at);
+    s->pitch = m.along_k;
+}
+
+/* The words k[0] … k[1] of its columns: copied, or for few rows as stored. */
+static void make_panel(const dot *d, ig_builder *b, dot_micro_panel *s,
+                       ig_value *const k[2]) {
+    const dot_panels *p = &d->panels;
+    if (!p->direct_rows || p->direct_rows > p->row_tile) {
+        (p->direct_rows ? find_panel : copy_panel)(d, b, s, k);
+        return;
+    }
+    dot_micro_panel stored = *s;
+    const ig_type *types[] = { p->panel->type, k[0]->type };
+    ig_value *rows = k_sub(b, s->range->rows[1], s->range->rows[0]);
+    ig_value *are_few = k_compare(b, IG_OP_lt, rows, k_i64(b, p->direct_rows));
+    k_if few = k_if_open(b, are_few, types, 2);
+    find_panel(d, &few.then, &stored, k);
+    copy_panel(d, &few.other, s, k);
+    k_if_close(&few, (ig_value *[]){ stored.panel, stored.pitch },
+               (ig_value *[]){ s->panel, s->pitch });
+    s->panel = few.results[0];
+    s->pitch = few.results[1];
 }
 
 /* Sums of no k at all are 0. */
@@ -358,7 +401,7 @@ static void clear_empty(const dot *d, ig_builder *b, const dot_micro_panel *s) {
     k_if_close(&empty, NULL, NULL);
 }
 
-static void emit_deep(const dot *d, ig_builder *b, const dot_micro_panel *s) {
+static void emit_deep(const dot *d, ig_builder *b, dot_micro_panel *s) {
     if (!d->panels.is_direct) {
         clear_empty(d, b, s);
     }
@@ -372,19 +415,22 @@ static void emit_deep(const dot *d, ig_builder *b, const dot_micro_panel *s) {
     k_loop_close(&loop, NULL, 0);
 }
 
-static void emit_micro_panel(const dot *d, ig_builder *b, const dot_micro_panel *s) {
+static void emit_micro_panel(const dot *d, ig_builder *b, dot_micro_panel *s) {
     assert(s->vectors > 0 && s->vectors <= VECTORS && "vectors of a micro-panel");
     if (d->unit > 1) {
         dot_open_columns(d, b, s);
     }
-    if (d->panels.is_deep) {
+    if (d->panels.is_deep && !s->range->k) {
         emit_deep(d, b, s);
+    } else if (s->range->k) {
+        make_panel(d, b, s, s->range->k);
+        emit_blocks(d, b, s, s->range->k);
     } else {
         ig_value *k[2] = { k_i64(b, 0), d->words };
         make_panel(d, b, s, k);
         emit_blocks(d, b, s, k);
     }
-    if (d->panels.is_staged && !d->panels.is_direct) {
+    if (d->panels.is_staged && !d->panels.is_direct && !d->panels.stage_step) {
         dot_store_stage(d, b, s);
     }
 }
@@ -421,9 +467,7 @@ static void emit_single(const dot *d, ig_builder *b, const dot_range *range,
     k_if_close(&rest, NULL, NULL);
 }
 
-void dot_emit_panels(const dot *d, ig_builder *b, const dot_range *tile) {
-    dot_range own = *tile, *range = &own;
-    own.a = dot_row_start(d, b, d->a, !d->transpose_a, own.index, k_i64(b, 0));
+void dot_emit_micro_panels(const dot *d, ig_builder *b, const dot_range *range) {
     int64_t n = 0, lanes = d->panels.lanes, width = (int64_t)VECTORS * lanes;
     bool is_known = ig_dim_constant(d->lower->module, d->type->dims[d->rank - 1], &n);
     int64_t rest = n % width;
@@ -437,6 +481,12 @@ void dot_emit_panels(const dot *d, ig_builder *b, const dot_range *tile) {
     if (!is_known || (rest > 0 && rest <= lanes)) {
         emit_single(d, b, range, column, is_known && rest == lanes);
     }
+}
+
+void dot_emit_panels(const dot *d, ig_builder *b, const dot_range *range) {
+    dot_range own = *range;
+    own.a = dot_row_start(d, b, d->a, !d->transpose_a, own.index, k_i64(b, 0));
+    dot_emit_micro_panels(d, b, &own);
 }
 
 /* ---- when they pay ---- */
@@ -466,14 +516,18 @@ static bool is_below(const dot *d, ig_dim extent, int64_t min, bool *is_open) {
     return is_known && value < min;
 }
 
-static uint32_t max_rows(const ig_target *target) {
+uint32_t dot_panel_rows(const ig_target *target) {
     return target->vector_registers >= 32 ? 8 : target->vector_bytes >= 32 ? 6 : 4;
+}
+
+int64_t dot_panel_width(uint32_t lanes) {
+    return (int64_t)VECTORS * lanes;
 }
 
 /* What panels of known lanes and rows need for the depth and the epilogue. */
 static void open_panels(dot *d, dot_panels p) {
     ig_lower *lower = d->lower;
-    int64_t k = 0, width = (int64_t)VECTORS * p.lanes;
+    int64_t k = 0, width = dot_panel_width(p.lanes);
     p.is_deep = !ig_dim_constant(lower->module, dot_depth(d), &k) ||
                 k > (int64_t)K_BLOCK * d->unit;
     bool has_vectors = dot_has_column_epilogue(d);
@@ -496,11 +550,12 @@ void dot_choose_panels(dot *d) {
     ig_lower *lower = d->lower;
     ig_dtype dtype = (ig_dtype)d->type->dtype;
     bool is_same = d->a->type->dtype == dtype && d->b->type->dtype == dtype;
-    dot_panels p = { .wide = d->unit > 1          ? IG_DT_i32
+    dot_panels p = { .row_tile = DOT_ROW_TILE,
+                     .wide = d->unit > 1          ? IG_DT_i32
                              : dtype == IG_DT_f64 ? IG_DT_f64
                                                   : IG_DT_f32 };
     p.lanes = dot_is_bits(d) ? d->bits.lanes : ig_lower_lanes(lower, p.wide);
-    p.rows = max_rows(lower->target);
+    p.rows = dot_panel_rows(lower->target);
     if (d->unit > 1) {
         open_panels(d, p);
         dot_open_quads(d, (int64_t)VECTORS * p.lanes);

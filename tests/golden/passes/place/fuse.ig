@@ -286,3 +286,62 @@ module @m {
     ret %5, %22, %18
   }
 }
+# ---- attention ----
+# fuse: on CPUs a product of weights joins what makes them of a product; not on GPUs, nor few rows.
+# run: fuse
+# target: cpu:v3
+module @m {
+  graph @main(%q: f32[B, L, 8], %k: f32[B, S, 8], %v: f32[B, S, 16], %m: f32[L, S], %few: f32[B, 4, S]) -> (f32[B, L, 16], f32[B, L, 16], f32[B, 4, 16]) {
+    %c = const {value = 0.5} : f32[]
+    %0 = matmul %q, %k {transpose_b} : f32[B, L, S]
+    %1 = mul %0, %c : f32[B, L, S]
+    %2 = add %1, %m : f32[B, L, S]
+    %3 = softmax %2 {axis = 2} : f32[B, L, S]
+    %4 = matmul %3, %v : f32[B, L, 16]
+    %5 = relu %4 : f32[B, L, 16]
+    %6 = matmul %q, %k {transpose_b} : f32[B, L, S]
+    %7 = sigmoid %6 : f32[B, L, S]
+    %8 = mul %7, %m : f32[B, L, S]
+    %9 = matmul %8, %v : f32[B, L, 16]
+    %10 = softmax %few {axis = 2} : f32[B, 4, S]
+    %11 = matmul %10, %v : f32[B, 4, 16]
+    ret %5, %9, %11
+  }
+}
+# expect:
+module @m {
+  graph @main(
+      %q: f32[B, L, 8],
+      %k: f32[B, S, 8],
+      %v: f32[B, S, 16],
+      %m: f32[L, S],
+      %few: f32[B, 4, S]) -> (f32[B, L, 16], f32[B, L, 16], f32[B, 4, 16]) {
+    %0 = const {value = 0.5} : f32[]
+    %1 = fused %q, %k, %m, %v {family = "attention"} : f32[B, L, 16] (%2: f32[B, L, 8], %3: f32[B, S, 8], %4: f32[L, S], %5: f32[B, S, 16]) {
+      %6 = matmul %2, %3 {transpose_b} : f32[B, L, S]
+      %7 = const {value = 0.5} : f32[]
+      %8 = mul %6, %7 : f32[B, L, S]
+      %9 = add %8, %4 : f32[B, L, S]
+      %10 = softmax %9 {axis = 2} : f32[B, L, S]
+      %11 = matmul %10, %5 : f32[B, L, 16]
+      %12 = relu %11 : f32[B, L, 16]
+      yield %12
+    }
+    %13 = fused %q, %k, %m, %v {family = "attention"} : f32[B, L, 16] (%14: f32[B, L, 8], %15: f32[B, S, 8], %16: f32[L, S], %17: f32[B, S, 16]) {
+      %18 = matmul %14, %15 {transpose_b} : f32[B, L, S]
+      %19 = sigmoid %18 : f32[B, L, S]
+      %20 = mul %19, %16 : f32[B, L, S]
+      %21 = matmul %20, %17 : f32[B, L, 16]
+      yield %21
+    }
+    %22 = fused %few {family = "softmax"} : f32[B, 4, S] (%23: f32[B, 4, S]) {
+      %24 = softmax %23 {axis = 2} : f32[B, 4, S]
+      yield %24
+    }
+    %25 = fused %22, %v {family = "dot"} : f32[B, 4, 16] (%26: f32[B, 4, S], %27: f32[B, S, 16]) {
+      %28 = matmul %26, %27 : f32[B, 4, 16]
+      yield %28
+    }
+    ret %1, %13, %25
+  }
+}
