@@ -82,8 +82,33 @@ static void store_results(const attention *a, ig_builder *b, const attention_til
     ig_lower_store_anchor(a->lower, site, a->product.anchor, x);
 }
 
+/* The launch's inputs that nothing after the product reads, a bit each. */
+static uint64_t inputs_before(const attention *a) {
+    const ig_op *product = a->product.anchor;
+    uint64_t inputs = 0;
+    for (uint32_t i = 0; i < a->lower->in_count && i < 64; i++) {
+        const ig_use *use = a->lower->body->args[i]->uses;
+        while (use && (use->user == product || ig_op_is_before(use->user, product))) {
+            use = use->next;
+        }
+        inputs |= use ? 0 : (uint64_t)1 << i;
+    }
+    return inputs;
+}
+
+/* Lanes of the epilogue and its stores. */
+static uint32_t choose_lanes(const attention *a) {
+    const ig_type *space = a->product.type;
+    ig_lower epilogue = ig_lower_without(a->lower, inputs_before(a));
+    bool has_vectors = ig_lower_is_vectorizable(&epilogue, space->rank, space->dims);
+    for (uint32_t i = 0; i < epilogue.out_count; i++) {
+        has_vectors &= ig_dim_is(epilogue.outs[i].strides[space->rank - 1], 1);
+    }
+    return has_vectors ? a->lanes : 1;
+}
+
 static void emit_results(const attention *a, ig_builder *b, const attention_tile *t) {
-    uint32_t lanes = dot_has_column_epilogue(&a->product) ? a->lanes : 1;
+    uint32_t lanes = choose_lanes(a);
     ig_value *zero = k_i64(b, 0), *sum = NULL;
     k_loop rows = k_loop_open(b, zero, t->count, k_i64(b, 1), NULL, 0);
     ig_builder *in = &rows.b;

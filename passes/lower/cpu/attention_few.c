@@ -45,7 +45,8 @@ static ig_value *sum_depth(const attention *a, ig_builder *b, const few_keys *f)
 static void emit_few_row(const attention *a, ig_builder *b, const dot_range *range,
                          ig_value *row) {
     const dot *d = &a->scores;
-    few_keys f = { .query = dot_row_start(d, b, d->a, true, range->index, row) };
+    few_keys f = { .query = dot_row_start(d, b, d->a, !d->transpose_a, range->index,
+                                          row) };
     ig_value *own = k_sub(b, row, range->rows[0]), *lanes = k_i64(b, a->lanes);
     ig_value *to = k_mul(b, own, k_i64(b, ATTENTION_KEYS));
     k_loop keys = k_loop_open(b, range->columns[0], range->columns[1], lanes, NULL, 0);
@@ -53,7 +54,7 @@ static void emit_few_row(const attention *a, ig_builder *b, const dot_range *ran
     ig_value *last = k_sub(in, a->keys, k_i64(in, 1));
     for (uint32_t i = 0; i < a->lanes; i++) {
         ig_value *key = k_min(in, k_add(in, keys.index, k_i64(in, i)), last);
-        f.keys[i] = dot_row_start(d, in, d->b, true, range->index, key);
+        f.keys[i] = dot_row_start(d, in, d->b, d->transpose_b, range->index, key);
     }
     ig_value *column = k_sub(in, keys.index, range->columns[0]);
     k_store(in, sum_depth(a, in, &f), a->weights, k_add(in, to, column));

@@ -67,6 +67,13 @@ TEST(extents_of_all_kinds) {
                "%4 = matmul %3, %v : f32[B, L, 16]\nret %4",
         "f32[B, L, 16]", 1
     };
+    static const attention_case turned = {
+        "%q: f32[B, L, E], %k: f32[B, S, E], %v: f32[B, S, 16]",
+        "%0 = transpose %k {perm = [0, 2, 1]} : f32[B, E, S]\n"
+        "%1 = matmul %q, %0 : f32[B, L, S]\n%2 = tanh %1 : f32[B, L, S]\n"
+        "%3 = matmul %2, %v : f32[B, L, 16]\nret %3",
+        "f32[B, L, 16]", 1
+    };
     static const int64_t extents[][4] = {
         /* B, L, E, S */
         { 2, 1, 9, 17 },   { 1, 3, 32, 129 }, { 2, 8, 4, 16 },   { 1, 65, 5, 40 },
@@ -76,6 +83,7 @@ TEST(extents_of_all_kinds) {
     for (size_t i = 0; i < IG_COUNT_OF(extents); i++) {
         check(&plain, extents[i]);
         check(&mapped, extents[i]);
+        check(&turned, extents[i]);
     }
 }
 
