@@ -125,6 +125,28 @@ void ig_grad_pad_computed(ig_grad *g) {
     give_by_indices(g, operands);
 }
 
+/* ---- rows of parts ---- */
+
+/* Offsets past the rows that were made: elements after them have no gradient. */
+static ig_value *offsets_within(ig_grad *g, ig_dim rows) {
+    ig_value *offsets = ig_grad_x(g, 1);
+    ig_value *last = ig_expr_dim(g->e, rows, IG_DT_i64);
+    return ig_build_min(g->e, ig_expr_cast(g->e, offsets, IG_DT_i64), last);
+}
+
+void ig_grad_jagged_to_padded(ig_grad *g) {
+    ig_dim rows = ig_grad_x(g, 0)->type->dims[0];
+    ig_padded_to_jagged_attrs attrs = { .rows = (ig_maybe_dim)IG_SET(rows) };
+    ig_value *offsets = ig_grad_x(g, 1);
+    ig_grad_give(g, 0, ig_build_padded_to_jagged(g->e, g->dy, offsets, NULL, attrs));
+}
+
+void ig_grad_padded_to_jagged(ig_grad *g) {
+    ig_jagged_to_padded_attrs attrs = { .length = ig_grad_x(g, 0)->type->dims[1] };
+    ig_value *offsets = offsets_within(g, g->dy->type->dims[0]);
+    ig_grad_give(g, 0, ig_build_jagged_to_padded(g->e, g->dy, offsets, attrs));
+}
+
 /* ---- elements ---- */
 
 static ig_value *add_elements(ig_grad *g, ig_value *index, int64_t axis, ig_value *d) {

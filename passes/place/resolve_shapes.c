@@ -391,6 +391,26 @@ static ig_status resolve_range(ig_resolver *m) {
     return IG_OK; /* the op itself stays */
 }
 
+/* ---- padded_to_jagged ---- */
+
+/* As many rows as a range up to the number has elements. */
+static ig_status resolve_rows(ig_resolver *m) {
+    ig_op *op = m->op;
+    ig_dim rows = op->results[0].type->dims[0];
+    ig_dim bound = extent_symbol(m, 0);
+    if (ig_dim_same(bound, rows)) {
+        ig_value *operands[] = { ig_expr_integer(&m->e, IG_DT_i64, 0),
+                                 op->operands[2].value,
+                                 ig_expr_integer(&m->e, IG_DT_i64, 1) };
+        const shape_query query = { "range_count", 1, 0, NULL };
+        ig_resolver_bind(m, make_measure(m, &query, operands, 3), &bound, 1);
+    }
+    ig_padded_to_jagged_attrs attrs = { .rows = (ig_maybe_dim)IG_SET(rows) };
+    finish_op(m, ig_build_padded_to_jagged(&m->e, op->operands[0].value,
+                                           op->operands[1].value, NULL, attrs));
+    return IG_OK;
+}
+
 /* ---- texts ---- */
 
 /* How many parts or texts there are; the op itself stays. */
@@ -464,6 +484,7 @@ static const resolution rows[] = {
     { IG_OP_reduce, IG_reduce_axes, resolve_reduce },
     { IG_OP_range, NONE, resolve_range },
     { IG_OP_topk, IG_topk_k, ig_resolve_topk },
+    { IG_OP_padded_to_jagged, IG_padded_to_jagged_rows, resolve_rows },
     { IG_OP_nonzero, NONE, ig_resolve_nonzero },
     { IG_OP_unique, NONE, ig_resolve_unique },
     { IG_OP_custom, NONE, ig_resolve_custom },

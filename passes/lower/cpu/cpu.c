@@ -20,6 +20,7 @@ const ig_lower_fn ig_lower_cpu[IG_FAMILY_COUNT] = {
     [IG_FAMILY_copy] = ig_lower_cpu_map,
     [IG_FAMILY_group_norm] = ig_lower_cpu_group_norm,
     [IG_FAMILY_gather] = ig_lower_serial_gather,
+    [IG_FAMILY_jagged] = ig_lower_serial_jagged,
     [IG_FAMILY_reduce] = ig_lower_serial_reduce,
     [IG_FAMILY_softmax] = ig_lower_serial_softmax,
     [IG_FAMILY_pad] = ig_lower_serial_pad,

@@ -21,6 +21,7 @@ ig_status ig_lower_serial_range(ig_lower *lower);    /* scan.c */
 ig_status ig_lower_serial_cumulate(ig_lower *lower); /* cumulate.c */
 ig_status ig_lower_serial_scatter(ig_lower *lower);  /* scatter.c, scatter_nd.c */
 ig_status ig_lower_serial_gather(ig_lower *lower);   /* gather.c */
+ig_status ig_lower_serial_jagged(ig_lower *lower);   /* jagged.c */
 ig_status ig_lower_serial_forest(ig_lower *lower);   /* forest.c */
 ig_status ig_lower_serial_arg(ig_lower *lower);      /* arg.c */
 ig_status ig_lower_serial_search(ig_lower *lower);   /* arg.c: bucketize */

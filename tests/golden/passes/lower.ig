@@ -38,6 +38,103 @@ module @m {
     ret %1, %4, %14, %15
   }
 }
+# ---- decompose_jagged ----
+# decompose: GPUs have no kernel for rows of parts; CPUs do (next case).
+# run: decompose,dce
+# target: cuda:sm_90a
+# values: o offsets x
+module @m {
+  graph @main(%x: f32[T, 8], %o: i32[E]) -> (f32[T, 8]) {
+    %0 = jagged_to_padded %x, %o {length = 5, padding = -1} : f32[E - 1, 5, 8]
+    %1 = padded_to_jagged %0, %o {rows = T} : f32[T, 8]
+    ret %1
+  }
+}
+# expect:
+module @m {
+  graph @main(%x: f32[T, 8], %o: i32[E]) -> (f32[T, 8]) {
+    %0 = cast %o {to = i64} : i64[E]
+    %1 = const {value = -1} : f32[]
+    %2 = const {value = 0} : i64[]
+    %3 = dims {values = [E - 1], scalar} : i64[]
+    %4 = const {value = 1} : i64[]
+    %5 = range %2, %3, %4 : i64[max(0, E - 1)]
+    %6 = gather %0, %5 {axis = 0, negative = error} : i64[max(0, E - 1)]
+    %7 = reshape %6 {to = [max(0, E - 1), 1]} : i64[max(0, E - 1), 1]
+    %8 = dims {values = [E - 1], scalar} : i64[]
+    %9 = const {value = 1} : i64[]
+    %10 = add %5, %9 : i64[max(0, E - 1)]
+    %11 = min %10, %8 : i64[max(0, E - 1)]
+    %12 = gather %0, %11 {axis = 0, negative = error} : i64[max(0, E - 1)]
+    %13 = reshape %12 {to = [max(0, E - 1), 1]} : i64[max(0, E - 1), 1]
+    %14 = const {value = 0} : i64[]
+    %15 = const {value = 5} : i64[]
+    %16 = const {value = 1} : i64[]
+    %17 = range %14, %15, %16 : i64[5]
+    %18 = add %7, %17 : i64[max(0, E - 1), 5]
+    %19 = lt %18, %13 : bool[max(0, E - 1), 5]
+    %20 = const {value = 0} : i64[]
+    %21 = where %19, %18, %20 : i64[max(0, E - 1), 5]
+    %22 = dims {values = [T], scalar} : i64[]
+    %23 = where %19, %21, %22 : i64[max(0, E - 1), 5]
+    %24 = expand %1 {to = [1, 8]} : f32[1, 8]
+    %25 = concat %x, %24 {axis = 0} : f32[T + 1, 8]
+    %26 = gather %25, %23 {axis = 0, negative = error} : f32[max(0, E - 1), 5, 8]
+    %27 = cast %o {to = i64} : i64[E]
+    %28 = dims {values = [T], scalar} : i64[]
+    %29 = const {value = 0} : i64[]
+    %30 = const {value = -1} : i64[]
+    %31 = const {value = 1} : i64[]
+    %32 = range %29, %28, %31 : i64[T]
+    %33 = slice %27 {starts = [1], sizes = [E - 1]} : i64[E - 1]
+    %34 = bucketize %32, %33 {right} : i64[T]
+    %35 = gather %27, %34 {axis = 0, negative = error} : i64[T]
+    %36 = sub %32, %35 : i64[T]
+    %37 = const {value = 5} : i64[]
+    %38 = lt %36, %37 : bool[T]
+    %39 = ge %36, %29 : bool[T]
+    %40 = and %38, %39 : bool[T]
+    %41 = where %40, %36, %30 : i64[T]
+    %42 = reshape %41 {to = [T, 1]} : i64[T, 1]
+    %43 = dims {values = [E - 1], scalar} : i64[]
+    %44 = lt %34, %43 : bool[T]
+    %45 = and %40, %44 : bool[T]
+    %46 = where %44, %34, %30 : i64[T]
+    %47 = reshape %46 {to = [T, 1]} : i64[T, 1]
+    %48 = concat %47, %42 {axis = 1} : i64[T, 2]
+    %49 = gather_nd %26, %48 {negative = skip} : f32[T, 8]
+    %50 = const {value = 0} : f32[]
+    %51 = reshape %45 {to = [T, 1]} : bool[T, 1]
+    %52 = where %51, %49, %50 : f32[T, 8]
+    ret %52
+  }
+}
+# ---- jagged_kept ----
+# decompose: CPUs have a kernel for rows of parts, so fuse sees them.
+# run: decompose,dce,fuse
+# target: cpu:v3
+# values: o offsets x
+module @m {
+  graph @main(%x: f32[T, 8], %o: i32[E]) -> (f32[T, 8]) {
+    %0 = jagged_to_padded %x, %o {length = 5, padding = -1} : f32[E - 1, 5, 8]
+    %1 = padded_to_jagged %0, %o {rows = T} : f32[T, 8]
+    ret %1
+  }
+}
+# expect:
+module @m {
+  graph @main(%x: f32[T, 8], %o: i32[E]) -> (f32[T, 8]) {
+    %0 = fused %x, %o {family = "jagged"} : f32[E - 1, 5, 8] (%1: f32[T, 8], %2: i32[E]) {
+      %3 = jagged_to_padded %1, %2 {length = 5, padding = -1} : f32[E - 1, 5, 8]
+      yield %3
+    }
+    %4 = fused %0, %o {family = "jagged"} : f32[T, 8] (%5: f32[E - 1, 5, 8], %6: i32[E]) {
+      %7 = padded_to_jagged %5, %6 {rows = T} : f32[T, 8]
+      yield %7
+    }
+    ret %4
+  }
+}
 # ---- decompose_attention ----
 # decompose: a mask whose extents only the run knows is spread over the scores, and so are
 # queries over its batch: scores are of one shape with the mask and without.

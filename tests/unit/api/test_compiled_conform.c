@@ -112,6 +112,7 @@ static void run(const char *file, int min) {
 TEST(compiled_indexing_and_order_conform) {
     run("index.txt", 1450);
     run("unique.txt", 156);
+    run("jagged.txt", 168);
     run("boxes.txt", 44);
 }
 

@@ -53,6 +53,21 @@ static const composite composites[] = {
     { IG_OP_attention,
       "(%q: f32[B, 3, 4], %k: f32[B, 5, 4], %v: f32[B, 5, 2], %m: bool[3, 5]) -> (f32[B, 3, 2]) {\n"
       "%0 = attention %q, %k, %v, %m {scale = 1, empty_nan} : f32[B, 3, 2]\nret %0\n}" },
+    { IG_OP_jagged_to_padded,
+      "(%x: f16[B, 2]) -> (f16[4, 2, 2]) {\n"
+      "%o = const {value = [0, 2, 2, 3, 3]} : i64[5]\n"
+      "%0 = jagged_to_padded %x, %o {length = 2, padding = -0.5} : f16[4, 2, 2]\nret %0\n}" },
+    { IG_OP_jagged_to_padded,
+      "(%x: bool[B], %o: i32[3]) -> (bool[2, 2]) {\n" /* parts begin at -4 */
+      "%0 = jagged_to_padded %x, %o {length = 2} : bool[2, 2]\nret %0\n}" },
+    { IG_OP_padded_to_jagged,
+      "(%x: f32[4, B, 2]) -> (f32[7, 2]) {\n"
+      "%o = const {value = [1, 3, 3, 4, 6]} : i32[5]\n"
+      "%0 = padded_to_jagged %x, %o {rows = 7} : f32[7, 2]\nret %0\n}" },
+    { IG_OP_padded_to_jagged,
+      "(%x: f32[1, B]) -> (f32[6]) {\n"
+      "%o = const {value = [-1, 4]} : i64[2]\n%n = const {value = 6} : i64[]\n"
+      "%0 = padded_to_jagged %x, %o, %n : f32[6]\nret %0\n}" },
     { IG_OP_rnn,
       "(%x: f32[3, B, 2], %h: f32[B, 2], %c: f32[B, 2], %w: f32[8, 2], %r: f32[8, 2], %b: f32[8]) -> (f32[3, B, 2], f32[B, 2], f32[B, 2]) {\n"
       "%0, %1, %2 = rnn %x, %h, %c, %w, %r, %b, %b : f32[3, B, 2], f32[B, 2], f32[B, 2]\n"

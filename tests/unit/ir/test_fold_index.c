@@ -67,6 +67,39 @@ TEST(gathers_by_tuples) {
     CHECK_ROWS(rows);
 }
 
+/* Offsets at the ends of i64 have lengths that pass it. */
+TEST(rows_of_parts) {
+#define PADDED "%2 = jagged_to_padded %0, %1 {length = 2}\nret %2"
+#define OFFSETS "%1 = const {value = i64[3] "
+#define X24 "%0 = const {value = f32[2, 2] [1, 2, 3, 4]}\n"
+    static const fold_row rows[] = {
+        { X23 OFFSETS "[0, 1, 2]}\n" PADDED,
+          "f32[2, 2, 3] [1, 2, 3, 0, 0, 0, 4, 5, 6, 0, 0, 0]" },
+        { X23 OFFSETS "[1, 9223372036854775807, -9223372036854775808]}\n"
+                      "%2 = jagged_to_padded %0, %1 {length = 1}\nret %2",
+          "f32[2, 1, 3] [4, 5, 6, 0, 0, 0]" },
+        { X23 OFFSETS "[0, 1, 3]}\n" PADDED,
+          "INVALID: jagged_to_padded: offset 3 at position 2 is outside of 0..2" },
+        { X23 OFFSETS "[-9223372036854775808, 9223372036854775807, 0]}\n" PADDED,
+          "INVALID: jagged_to_padded: offset -9223372036854775808 at position 0 is outside of 0..2" },
+        { X23 OFFSETS "[2, 3, 3]}\n" PADDED,
+          "INVALID: jagged_to_padded: offset 3 at position 1 is outside of 0..2" },
+        { X24 OFFSETS "[0, 1, 2]}\n%2 = padded_to_jagged %0, %1 {rows = 3}\nret %2",
+          "f32[3] [1, 3, 0]" },
+        { X24 OFFSETS "[-9223372036854775808, 1, 9223372036854775807]}\n"
+                      "%2 = padded_to_jagged %0, %1 {rows = 4}\nret %2",
+          "f32[4] [0, 3, 4, 0]" },
+        { X24 OFFSETS "[0, 2, 1]}\n%2 = padded_to_jagged %0, %1 {rows = 1}\nret %2",
+          "INVALID: padded_to_jagged: offset 1 at position 2 is less than the one before" },
+        { X24 OFFSETS "[0, 2, 1]}\n%2 = padded_to_jagged %0, %1 {rows = 0}\nret %2",
+          "f32[0] []" },
+        { X24 OFFSETS "[0, 1, 2]}\n%3 = const {value = -1} : i64[]\n"
+                      "%2 = padded_to_jagged %0, %1, %3\nret %2",
+          "f32[0] []" },
+    };
+    CHECK_ROWS(rows);
+}
+
 TEST(gathers_and_scatters_of_elements) {
     static const fold_row rows[] = {
         { X23 "%1 = const {value = i64[2, 2] [0, 2, -1, 0]}\n"
@@ -183,6 +216,7 @@ TEST(splits) {
     CHECK_ROWS(rows);
 }
 
-UNIT_SUITE(fold_index, gathers, gathers_out_of_range_name_op_position_and_value,
-           gathers_by_tuples, gathers_and_scatters_of_elements, sequences,
+UNIT_SUITE(fold_index, rows_of_parts, gathers,
+           gathers_out_of_range_name_op_position_and_value, gathers_by_tuples,
+           gathers_and_scatters_of_elements, sequences,
            sequences_report_positions_and_shapes, splits)

@@ -115,6 +115,38 @@ TEST(along_axes) {
         "INVALID: operand 1 is f32[B, 4], which has more axes than are normalised in f32[B, 4]");
 }
 
+TEST(rows_of_parts) {
+    CHECK_TYPE("%x: f32[T, 8], %o: i32[E]",
+               "%0 = jagged_to_padded %x, %o {length = N}\nret %0", "f32[E - 1, N, 8]");
+    CHECK_TYPE("%x: f32[T, 8], %o: i64[0]",
+               "%0 = jagged_to_padded %x, %o {length = 4}\nret %0",
+               "INVALID: operand 1 is i64[0], expected an offset more than parts");
+    CHECK_TYPE("%x: f32[T, 8], %o: u8[3]",
+               "%0 = jagged_to_padded %x, %o {length = 4}\nret %0",
+               "INVALID: operand 1 is u8[3], expected offsets of i32 or i64");
+    CHECK_TYPE("%x: f32[], %o: i64[3]",
+               "%0 = jagged_to_padded %x, %o {length = 4}\nret %0",
+               "INVALID: operand 0 is f32[], expected numbers of rank 1 or more");
+    CHECK_TYPE("%x: str[T], %o: i64[3]",
+               "%0 = jagged_to_padded %x, %o {length = 4}\nret %0",
+               "INVALID: operand 0 is str[T], expected numbers of rank 1 or more");
+    CHECK_TYPE("%x: f32[T, 8], %o: i64[3]",
+               "%0 = jagged_to_padded %x, %o {length = -1}\nret %0",
+               "INVALID: the length of parts is negative");
+    CHECK_TYPE("%x: u8[B, N, 8], %o: i64[E]",
+               "%0 = padded_to_jagged %x, %o {rows = T}\nret %0", "u8[T, 8]");
+    CHECK_TYPE("%x: f32[B, N], %o: i64[E], %n: i64[]",
+               "%0 = padded_to_jagged %x, %o, %n\nret %0", "f32[n]");
+    CHECK_TYPE("%x: f32[B, N], %o: i64[E]", "%0 = padded_to_jagged %x, %o\nret %0",
+               "INVALID: padded_to_jagged has rows, or them as an operand");
+    CHECK_TYPE(
+        "%x: f32[3, N], %o: i64[3]", "%0 = padded_to_jagged %x, %o {rows = 4}\nret %0",
+        "INVALID: operand 0 is f32[3, N], expected its extent 0 to equal 2, the parts of operand 1");
+    CHECK_TYPE("%x: f32[B], %o: i64[E]",
+               "%0 = padded_to_jagged %x, %o {rows = T}\nret %0",
+               "INVALID: operand 0 is f32[B], expected numbers of rank 2 or more");
+}
+
 TEST(gathering) {
     CHECK_TYPE("%x: f32[100, 8], %i: i64[B, L]",
                "%0 = gather %x, %i {axis = 0}\nret %0", "f32[B, L, 8]");
@@ -246,6 +278,7 @@ TEST(sequences_forget_extents_that_are_not_numbers) {
                "INVALID: operand 0 is f32[B, 4], expected a sequence");
 }
 
-UNIT_SUITE(infer_contract, products_of_matrices, products_with_numbers_of_few_bits,
-           convolutions_with_channels_last, reductions, along_axes, gathering, bags,
-           interactions, sequences_forget_extents_that_are_not_numbers)
+UNIT_SUITE(infer_contract, rows_of_parts, products_of_matrices,
+           products_with_numbers_of_few_bits, convolutions_with_channels_last,
+           reductions, along_axes, gathering, bags, interactions,
+           sequences_forget_extents_that_are_not_numbers)

@@ -69,6 +69,7 @@ TEST(checks_of_bounds_conform) {
 TEST(indexing_and_order_conform) {
     run("index.txt", 700);
     run("unique.txt", 156);
+    run("jagged.txt", 84);
     run("boxes.txt", 22);
 }
 

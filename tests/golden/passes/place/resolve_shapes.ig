@@ -101,3 +101,27 @@ module @m {
     ret %4, %30
   }
 }
+# ---- rows_of_parts ----
+# resolve_shapes: as many rows as a number says, of which a negative one is none.
+# run: resolve_shapes,dce
+# then: fuse,bufferise,lower
+# values: o offsets x
+# values: n below 9
+module @m {
+  graph @main(%x: f32[E - 1, 4, 8], %o: i64[E], %n: i64[]) -> (f32[r, 8]) {
+    %0 = padded_to_jagged %x, %o, %n : f32[r, 8]
+    ret %0
+  }
+}
+# expect:
+module @m {
+  symbol r {origin = "an extent that the model computes"}
+  graph @main(%x: f32[E - 1, 4, 8], %o: i64[E], %n: i64[]) -> (f32[r, 8]) {
+    %0 = const {value = 0} : i64[]
+    %1 = const {value = 1} : i64[]
+    %2 = measure %0, %n, %1 {function = "range_count"} : i64[1]
+    bind %2 {symbols = [r]}
+    %3 = padded_to_jagged %x, %o {rows = r} : f32[r, 8]
+    ret %3
+  }
+}
