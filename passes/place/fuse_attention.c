@@ -9,6 +9,11 @@
  *   become one region "attention", whose kernel never has all weights in memory.
  *
  * Softmax may be absent: weights are then what elementwise ops make of the scores.
+ * Where queries, keys and values are jagged rows made padded (jagged_to_padded), and
+ * such rows are made of the result, by the same offsets, these ops are part of the
+ * region too: rows that fill up parts are not computed.  Softmax would count their
+ * keys.
+ *
  * Nothing else uses the scores or the weights, whose rows and columns have a form that
  * the kernel takes (passes/lower/cpu/attention.c): f32, rows of values of at most
  * IG_ATTENTION_VALUES, and rows and columns enough to pay for the copies of keys and
@@ -17,11 +22,22 @@
 #include "ir/build/build.h"
 #include "passes/place/fuse.h"
 
+#include <assert.h>
+#include <string.h>
+
 enum { MIN_ROWS = 8, MIN_KEYS = 16 };
+
+/* What makes a factor of jagged rows, or such rows of the result: a conversion, and
+ * where they are there the ops that split rows into heads or join them. */
+typedef struct chain {
+    ig_op *ops[3];
+    uint32_t count;
+} chain;
 
 /* What becomes one region; softmax may be NULL. */
 typedef struct pieces {
     ig_fuse_region *scores, *softmax, *product;
+    chain factors[3], result; /* of q, k, v and what is computed of them, or empty */
 } pieces;
 
 static const ig_op *root_of(const ig_fuse_region *r) {
@@ -93,6 +109,142 @@ static bool find_pieces(ig_fuser *f, const ig_op *product, pieces *out) {
            weights->type->dtype == IG_DT_f32;
 }
 
+/* ---- jagged rows ---- */
+
+static ig_op *take_maker(const ig_value **value, ig_opcode code, chain *out) {
+    ig_op *op = ig_def(*value, code);
+    if (op && ig_value_has_one_use(*value)) {
+        out->ops[out->count++] = op;
+        *value = ig_op_operand(op, 0);
+        return op;
+    }
+    return NULL;
+}
+
+static bool has_same_dim(const ig_value *a, const ig_value *b, uint32_t d) {
+    ig_module *module = a->def->block->graph->module;
+    return ig_dim_equal(module, a->type->dims[d], b->type->dims[d]) == IG_YES;
+}
+
+/* Is `value`, whose axis `rows` has the rows of a part, and axis 0 the parts, made of
+ * jagged rows? */
+static bool find_factor(const ig_value *value, uint32_t rows, chain *out) {
+    const ig_op *transpose = take_maker(&value, IG_OP_transpose, out);
+    const int64_t *perm = transpose ? transpose->attrs[IG_transpose_perm].as.ints
+                                    : NULL;
+    if (perm ? perm[0] != 0 || perm[rows] != 1 : rows != 1) {
+        return false;
+    }
+    const ig_value *split = value;
+    const ig_op *reshape = take_maker(&value, IG_OP_reshape, out);
+    if (reshape && (split->type->rank < 4 || value->type->rank != 3 ||
+                    !has_same_dim(split, value, 0) || !has_same_dim(split, value, 1))) {
+        return false;
+    }
+    const ig_op *padded = take_maker(&value, IG_OP_jagged_to_padded, out);
+    return padded && ig_attr_float(padded, IG_jagged_to_padded_padding, 0) == 0;
+}
+
+static const ig_op *conversion_of(const chain *c) {
+    assert(c->count > 0 && "the conversion is the last one found");
+    return c->ops[c->count - 1];
+}
+
+/* The only user of a value, or NULL. */
+static ig_op *only_user(const ig_value *value) {
+    return ig_value_has_one_use(value) ? value->uses->user : NULL;
+}
+
+static bool joins_heads(const ig_op *transpose) {
+    const int64_t *perm = transpose->attrs[IG_transpose_perm].as.ints;
+    uint32_t rank = transpose->results->type->rank;
+    bool is_joined = perm[0] == 0 && perm[1] == rank - 2 && perm[rank - 1] == rank - 1;
+    for (uint32_t d = 2; d + 1 < rank; d++) {
+        is_joined &= perm[d] == d - 1;
+    }
+    return is_joined;
+}
+
+/* Do nothing but jagged rows become of the result [parts, heads…, rows, values]? */
+static bool find_result(const ig_op *root, chain *out) {
+    const ig_value *value = root->results;
+    bool has_heads = value->type->rank > 3;
+    ig_op *user = only_user(value);
+    if (has_heads) {
+        if (!user || user->code != IG_OP_transpose || !joins_heads(user)) {
+            return false;
+        }
+        out->ops[out->count++] = user;
+        value = user->results;
+        user = only_user(value);
+    }
+    if (has_heads && user && user->code == IG_OP_reshape) {
+        const ig_value *joined = user->results;
+        if (joined->type->rank != 3 || !has_same_dim(value, joined, 0) ||
+            !has_same_dim(value, joined, 1)) {
+            return false;
+        }
+        out->ops[out->count++] = user;
+        user = only_user(joined);
+    }
+    if (!user || user->code != IG_OP_padded_to_jagged || user->operand_count != 2) {
+        return false;
+    }
+    out->ops[out->count++] = user;
+    return true;
+}
+
+/* Has each conversion the same offsets, and as many rows? */
+static bool fit_together(const pieces *p) {
+    const ig_op *last = conversion_of(&p->result);
+    ig_module *module = ig_op_module(last);
+    bool fits = true;
+    for (uint32_t i = 0; i < IG_COUNT_OF(p->factors); i++) {
+        const ig_op *op = conversion_of(&p->factors[i]);
+        const ig_type *x = op->operands[0].value->type;
+        fits &= ig_op_operand(op, 1) == ig_op_operand(last, 1) &&
+                ig_dim_equal(module, x->dims[0], last->results->type->dims[0]) ==
+                    IG_YES;
+    }
+    return fits;
+}
+
+/* Weights of keys that no part has meet values of 0. */
+static void find_jagged(const ig_op *product, pieces *p) {
+    const ig_op *scores = p->scores->ops.items[0];
+    bool is_last[3] = { ig_attr_int(scores, IG_matmul_transpose_a, 0) != 0,
+                        ig_attr_int(scores, IG_matmul_transpose_b, 0) == 0,
+                        ig_attr_int(product, IG_matmul_transpose_b, 0) != 0 };
+    const ig_value *factors[3] = { ig_op_operand(scores, 0), ig_op_operand(scores, 1),
+                                   ig_op_operand(product, 1) };
+    bool is_jagged = find_result(root_of(p->product), &p->result);
+    for (uint32_t i = 0; is_jagged && i < IG_COUNT_OF(factors); i++) {
+        uint32_t rank = factors[i]->type->rank;
+        is_jagged = rank == product->results->type->rank &&
+                    find_factor(factors[i], rank - (is_last[i] ? 1 : 2),
+                                &p->factors[i]);
+    }
+    if (!is_jagged || !fit_together(p)) {
+        memset(p->factors, 0, sizeof p->factors);
+        memset(&p->result, 0, sizeof p->result);
+    }
+}
+
+/* ---- joining them ---- */
+
+static void append_chain(ig_fuser *f, ig_fuse_region *into, const chain *from,
+                         bool is_backwards) {
+    for (uint32_t i = 0; i < from->count; i++) {
+        ig_op *op = from->ops[is_backwards ? from->count - 1 - i : i];
+        ig_fuse_region *own = ig_fuse_region_of(f, op);
+        IG_PUSH(f->run->scratch, &into->ops, op);
+        if (own) {
+            own->merged_into = into;
+        }
+        ig_map_set_id(&f->region_of, IG_MAP_PTR(op), into);
+    }
+}
+
 static void append_ops(ig_fuser *f, ig_fuse_region *into, const ig_fuse_region *from) {
     for (size_t i = 0; i < from->ops.count; i++) {
         IG_PUSH(f->run->scratch, &into->ops, from->ops.items[i]);
@@ -101,19 +253,26 @@ static void append_ops(ig_fuser *f, ig_fuse_region *into, const ig_fuse_region *
 
 /* The product's region has all of them, in order. */
 static void join_pieces(ig_fuser *f, const pieces *p) {
-    ig_fuse_region own = *p->product;
-    p->product->ops = p->scores->ops;
-    p->product->family = IG_FAMILY_attention;
-    p->scores->merged_into = p->product;
-    if (p->softmax) {
-        append_ops(f, p->product, p->softmax);
-        p->softmax->merged_into = p->product;
+    ig_fuse_region own = *p->product, *into = p->product;
+    into->ops.items = NULL;
+    into->ops.count = into->ops.capacity = 0;
+    into->family = IG_FAMILY_attention;
+    for (uint32_t i = 0; i < IG_COUNT_OF(p->factors); i++) {
+        append_chain(f, into, &p->factors[i], true);
     }
-    append_ops(f, p->product, &own);
+    append_ops(f, into, p->scores);
+    p->scores->merged_into = into;
+    if (p->softmax) {
+        append_ops(f, into, p->softmax);
+        p->softmax->merged_into = into;
+    }
+    append_ops(f, into, &own);
+    append_chain(f, into, &p->result, false);
 }
 
 static size_t op_count(const pieces *p) {
-    return p->scores->ops.count + p->product->ops.count + (p->softmax ? 1 : 0);
+    return p->scores->ops.count + p->product->ops.count + (p->softmax ? 1 : 0) +
+           4 * IG_COUNT_OF(p->result.ops);
 }
 
 void ig_fuse_attention(ig_fuser *f, const ig_block *block) {
@@ -122,9 +281,10 @@ void ig_fuse_attention(ig_fuser *f, const ig_block *block) {
         return; /* only CPUs have the kernel */
     }
     for (const ig_op *op = block->first; op; op = op->next) {
-        pieces p;
+        pieces p = { 0 };
         if (op->code == IG_OP_matmul && find_pieces(f, op, &p) &&
             op_count(&p) <= IG_REGION_OPS) {
+            find_jagged(op, &p);
             join_pieces(f, &p);
         }
     }

@@ -40,15 +40,24 @@ static void add_values(const attention *a, ig_builder *b, const attention_tile *
 static void add_keys(const attention *a, ig_builder *b, const attention_tile *t,
                      const attention_keys *keys) {
     const dot *scores = &a->scores;
+    attention_keys own = *keys;
+    if (a->present) {
+        own.end = k_max(b, own.first, k_min(b, own.end, a->present));
+    }
     dot_range s = { .rows = { t->rows[0], t->rows[1] },
-                    .columns = { keys->first, keys->end },
+                    .columns = { own.first, own.end },
                     .index = t->index };
     s.a = dot_row_start(scores, b, scores->a, !scores->transpose_a, t->index,
                         k_i64(b, 0));
     attention_emit_scores(a, b, &s);
+    if (a->present) {
+        attention_clear_scores(a, b, t, keys, own.end);
+    }
     ig_value *has_some = attention_emit_weights(a, b, t, keys);
+    ig_value *is_any = k_compare(b, IG_OP_lt, own.first, own.end);
+    has_some = a->present ? k_binary(b, IG_OP_and, has_some, is_any) : has_some;
     k_if wanted = k_if_open(b, has_some, NULL, 0);
-    add_values(a, &wanted.then, t, keys);
+    add_values(a, &wanted.then, t, &own);
     k_if_close(&wanted, NULL, NULL);
 }
 
@@ -63,23 +72,41 @@ static void emit_block(const attention *a, ig_builder *b, const attention_tile *
 
 /* ---- results ---- */
 
-/* `lanes` results of a row. */
-static void store_results(const attention *a, ig_builder *b, const attention_tile *t,
-                          ig_value *const at[2], uint32_t lanes, ig_value *sum) {
-    ig_value *index[IG_TENSOR_RANK];
+/* `lanes` results of a row, of the product or after the epilogue. */
+static ig_value *load_results(const attention *a, ig_builder *b, ig_value *const at[2],
+                              uint32_t lanes, ig_value *sum) {
     ig_value *row = k_mul(b, at[0], k_i64(b, a->pitch));
     ig_value *x = k_load(b, a->results, k_add(b, row, at[1]), lanes);
+    return sum ? k_binary(b, IG_OP_div, x, k_splat(b, sum, lanes)) : x;
+}
+
+static void store_results(const attention *a, ig_builder *b, const attention_tile *t,
+                          ig_value *const at[2], uint32_t lanes, ig_value *x) {
+    ig_value *index[IG_TENSOR_RANK];
+    ig_map values;
     memcpy(index, t->index, a->rank * sizeof *index);
     index[a->rank - 2] = k_add(b, t->rows[0], at[0]);
     index[a->rank - 1] = at[1];
+    ig_map_init(&values, a->lower->arena);
+    ig_map_set_id(&values, IG_MAP_PTR(a->product.anchor->results), x);
     ig_site site = { .b = b,
                      .lanes = lanes,
                      .rank = a->rank,
                      .dims = a->product.type->dims,
                      .index = index,
-                     .count = k_sub(b, a->product.n, at[1]) };
-    x = sum ? k_binary(b, IG_OP_div, x, k_splat(b, sum, lanes)) : x;
-    ig_lower_store_anchor(a->lower, site, a->product.anchor, x);
+                     .count = k_sub(b, a->product.n, at[1]),
+                     .values = &values };
+    if (!a->offsets) {
+        ig_lower_store_yields(a->lower, &site);
+        return;
+    }
+    const ig_lower_operand *out = &a->lower->outs[0];
+    ig_value *row = k_add(b, t->begin, index[a->rank - 2]);
+    ig_value *column = k_mul(b, at[1],
+                             ig_lower_dim(a->lower, out->strides[out->type->rank - 1]));
+    ig_value *to = k_add(b, attention_jagged_start(a, b, t, row), column);
+    x = ig_lower_value(a->lower, &site, a->result);
+    k_store_count(b, x, out->buffer, to, lanes > 1 ? site.count : NULL);
 }
 
 /* The launch's inputs that nothing after the product reads, a bit each. */
@@ -102,7 +129,8 @@ static uint32_t choose_lanes(const attention *a) {
     ig_lower epilogue = ig_lower_without(a->lower, inputs_before(a));
     bool has_vectors = ig_lower_is_vectorizable(&epilogue, space->rank, space->dims);
     for (uint32_t i = 0; i < epilogue.out_count; i++) {
-        has_vectors &= ig_dim_is(epilogue.outs[i].strides[space->rank - 1], 1);
+        has_vectors &=
+            ig_dim_is(epilogue.outs[i].strides[epilogue.outs[i].type->rank - 1], 1);
     }
     return has_vectors ? a->lanes : 1;
 }
@@ -120,7 +148,8 @@ static void emit_results(const attention *a, ig_builder *b, const attention_tile
     }
     k_loop line = k_loop_open(in, zero, a->product.n, k_i64(in, lanes), NULL, 0);
     ig_value *at[2] = { rows.index, line.index };
-    store_results(a, &line.b, t, at, lanes, sum);
+    ig_value *x = load_results(a, &line.b, at, lanes, sum);
+    store_results(a, &line.b, t, at, lanes, x);
     k_loop_close(&line, NULL, 0);
     k_loop_close(&rows, NULL, 0);
 }
@@ -144,19 +173,44 @@ static void find_tile(const attention *a, ig_builder *b, ig_value *number,
     }
 }
 
+static void emit_rows(const attention *a, ig_builder *b, const attention_tile *t) {
+    attention_open_rows(a, b, t);
+    ig_value *step = k_i64(b, KEYS);
+    k_loop loop = k_loop_open(b, k_i64(b, 0), a->keys, step, NULL, 0);
+    attention_keys keys = { loop.index,
+                            k_min(&loop.b, a->keys, k_add(&loop.b, loop.index, step)) };
+    emit_block(a, &loop.b, t, keys);
+    k_loop_close(&loop, NULL, 0);
+    emit_results(a, b, t);
+}
+
 static void emit_tile(void *user, ig_builder *b, ig_value *number) {
     const attention *a = user;
     ig_value *index[IG_TENSOR_RANK] = { 0 };
     attention_tile t = { .index = index };
     find_tile(a, b, number, &t);
-    attention_open_rows(a, b, &t);
-    ig_value *step = k_i64(b, KEYS);
-    k_loop loop = k_loop_open(b, k_i64(b, 0), a->keys, step, NULL, 0);
-    attention_keys keys = { loop.index,
-                            k_min(&loop.b, a->keys, k_add(&loop.b, loop.index, step)) };
-    emit_block(a, &loop.b, &t, keys);
-    k_loop_close(&loop, NULL, 0);
-    emit_results(a, b, &t);
+    emit_rows(a, b, &t);
+}
+
+/* There is a tile for the checks even where there are no parts. */
+static void emit_jagged_tile(void *user, ig_builder *b, ig_value *number) {
+    const attention *a = user;
+    attention own = *a;
+    ig_value *index[IG_TENSOR_RANK] = { 0 };
+    attention_tile t = { .index = index };
+    ig_value *zero = k_i64(b, 0);
+    k_if first = k_if_open(b, k_compare(b, IG_OP_eq, number, zero), NULL, 0);
+    attention_check_parts(a, &first.then);
+    k_if_close(&first, NULL, NULL);
+    ig_value *tiles = ig_lower_dim(a->lower, a->tiles);
+    k_if has = k_if_open(b, k_compare(b, IG_OP_lt, number, tiles), NULL, 0);
+    ig_builder *in = &has.then;
+    find_tile(a, in, number, &t);
+    attention_open_part(&own, in, &t);
+    k_if some = k_if_open(in, k_compare(in, IG_OP_lt, zero, t.count), NULL, 0);
+    emit_rows(&own, &some.then, &t);
+    k_if_close(&some, NULL, NULL);
+    k_if_close(&has, NULL, NULL);
 }
 
 /* ---- the schedule ---- */
@@ -175,6 +229,7 @@ static dot_panels panels_of(const attention *a, ig_value *panel) {
                          .wide = IG_DT_f32,
                          .sum = IG_DT_f32,
                          .is_staged = true,
+                         .has_fewer_rows = a->offsets != NULL,
                          .panel = panel };
 }
 
@@ -209,7 +264,7 @@ static void plan_scratch(attention *a) {
     (void)has_values;
     a->pitch = ig_ceil_div(values, a->lanes) * a->lanes;
     a->is_long = !has_keys || keys > KEYS;
-    a->is_ragged = !has_keys || keys % a->lanes != 0;
+    a->is_ragged = !has_keys || keys % a->lanes != 0 || a->offsets;
     a->may_have_few = attention_may_have_few(a);
     a->results = ig_cpu_scratch(lower, ROWS * a->pitch);
     if (a->softmax) {
@@ -225,6 +280,7 @@ static void plan_scratch(attention *a) {
     a->scores.panels.is_deep = !ig_dim_constant(lower->module, dot_depth(s), &depth) ||
                                depth > DOT_K_BLOCK;
     a->product.panels.is_deep = a->is_long;
+    a->scores.panels.has_fewer_columns = a->offsets != NULL;
     a->scores.panels.stage = a->weights;
     a->scores.panels.stage_step = KEYS;
     bool is_even = values % a->lanes == 0 &&
@@ -242,8 +298,10 @@ static void choose_grid(attention *a) {
     const ig_type *scores = a->scores.type;
     ig_dim rows = scores->dims[a->rank - 2];
     a->row_tiles = ig_lower_ceil_div(lower, rows, ROWS);
-    lower->grid = ig_lower_mul(
+    a->tiles = ig_lower_mul(
         lower, ig_dim_product(lower->module, scores->dims, a->rank - 2), a->row_tiles);
+    lower->grid = a->offsets ? ig_dim_max(lower->module, a->tiles, ig_dim_of(1))
+                             : a->tiles;
     ig_dim count = ig_type_count(lower->module, scores);
     ig_dim depth = ig_dim_add(lower->module, dot_depth(&a->scores),
                               a->product.type->dims[a->rank - 1]);
@@ -267,8 +325,13 @@ ig_status ig_lower_cpu_attention(ig_lower *lower) {
     a.rank = scores->results->type->rank;
     a.weights = ig_cpu_scratch(lower, ROWS * KEYS);
     a.product.a = weights_operand(&a, a.rank);
-    if (!a.scores.a || !a.scores.b || !a.product.b) {
-        return ig_lower_unsupported(lower, "attention of what the kernel computes");
+    a.scores.a = attention_read_factor(&a, scores, 0);
+    a.scores.b = attention_read_factor(&a, scores, 1);
+    a.product.b = attention_read_factor(&a, product, 1);
+    if (a.offsets) {
+        attention_read_result(&a);
+        ig_lower_offsets(lower, a.offsets - lower->ins,
+                         ig_dim_add(lower->module, a.row_count, ig_dim_of(1)));
     }
     open_extents(&a.scores);
     open_extents(&a.product);
@@ -277,6 +340,6 @@ ig_status ig_lower_cpu_attention(ig_lower *lower) {
     plan_scratch(&a);
     choose_grid(&a);
     lower->name = ig_lower_name(lower, "attention");
-    ig_lower_each_tile(lower, emit_tile, &a);
+    ig_lower_each_tile(lower, a.offsets ? emit_jagged_tile : emit_tile, &a);
     return IG_OK;
 }

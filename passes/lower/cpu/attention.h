@@ -25,13 +25,17 @@ typedef struct attention {
     dot scores, product;    /* of queries and keys; of weights and values */
     const ig_op *softmax;   /* or NULL */
     const ig_value *mapped; /* what softmax reads, or the weights */
+    const ig_value *result; /* of the epilogue, that is stored */
     attention_mask mask;
+    const ig_lower_operand *offsets; /* of jagged rows, or NULL */
+    ig_dim row_count;                /* of these */
     uint32_t lanes, rank;
-    ig_dim row_tiles;
-    ig_value *keys; /* how many */
-    int64_t pitch;  /* from a row of `results` to the next */
-    bool is_long;   /* there may be more keys than a block has */
-    bool is_ragged; /* the last vector of keys may have some that are not there */
+    ig_dim row_tiles, tiles; /* of a matrix, of all */
+    ig_value *keys;          /* how many */
+    ig_value *present; /* of jagged keys, that softmax counts: those that are not 0 */
+    int64_t pitch;     /* from a row of `results` to the next */
+    bool is_long;      /* there may be more keys than a block has */
+    bool is_ragged;    /* the last vector of keys may have some that are not there */
     bool is_empty_zero;
     bool may_have_few; /* rows, whose scores need no copies of keys */
     ig_value *weights; /* [ATTENTION_ROWS, ATTENTION_KEYS]: scores, then weights */
@@ -44,6 +48,7 @@ typedef struct attention {
 typedef struct attention_tile {
     ig_value **index;
     ig_value *rows[2], *count;
+    ig_value *begin; /* of jagged rows: that of its part */
 } attention_tile;
 
 /* Some keys of a block: first … end. */
@@ -76,5 +81,22 @@ void attention_find_mask(attention *a);
  * be left.  They begin at multiples of a micro-panel from the first one. */
 attention_keys attention_trim(const attention *a, ig_builder *b,
                               const attention_tile *t, attention_keys keys);
+
+/* attention_jagged.c: factor `index` of a product; notes a->offsets where it is one of
+ * jagged rows.  Then the result of the body, as a padded tensor. */
+const ig_lower_operand *attention_read_factor(attention *a, const ig_op *product,
+                                              uint32_t index);
+void attention_read_result(attention *a);
+/* Of tile 0: reports offsets that are wrong, and clears rows that no tile writes. */
+void attention_check_parts(const attention *a, ig_builder *b);
+/* Rows and keys of the tile's part, which moves to its beginning in the factors.  There
+ * may be none. */
+void attention_open_part(attention *a, ig_builder *b, attention_tile *t);
+/* Scores of keys from `end` on are 0. */
+void attention_clear_scores(const attention *a, ig_builder *b, const attention_tile *t,
+                            const attention_keys *keys, ig_value *end);
+/* The element of the result at a row of all, in the tile's heads' first column. */
+ig_value *attention_jagged_start(const attention *a, ig_builder *b,
+                                 const attention_tile *t, ig_value *row);
 
 #endif

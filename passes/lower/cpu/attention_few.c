@@ -51,7 +51,7 @@ static void emit_few_row(const attention *a, ig_builder *b, const dot_range *ran
     ig_value *to = k_mul(b, own, k_i64(b, ATTENTION_KEYS));
     k_loop keys = k_loop_open(b, range->columns[0], range->columns[1], lanes, NULL, 0);
     ig_builder *in = &keys.b;
-    ig_value *last = k_sub(in, a->keys, k_i64(in, 1));
+    ig_value *last = k_sub(in, d->n, k_i64(in, 1));
     for (uint32_t i = 0; i < a->lanes; i++) {
         ig_value *key = k_min(in, k_add(in, keys.index, k_i64(in, i)), last);
         f.keys[i] = dot_row_start(d, in, d->b, d->transpose_b, range->index, key);
@@ -66,7 +66,7 @@ bool attention_may_have_few(const attention *a) {
     int64_t rows = 0;
     bool is_known = ig_dim_constant(a->lower->module, s->type->dims[a->rank - 2],
                                     &rows);
-    return !is_known && dot_is_along_k(s->a, !s->transpose_a) &&
+    return (!is_known || a->offsets) && dot_is_along_k(s->a, !s->transpose_a) &&
            dot_is_along_k(s->b, s->transpose_b);
 }
 

@@ -24,13 +24,14 @@ typedef struct dot_panels {
     ig_dtype sum;         /* of blocks of k, added up */
     bool is_deep;         /* K may be larger than a panel */
     bool is_staged;       /* sums go through the local array */
-    bool is_direct;       /* but those of the last k, which go to C */
-    uint32_t store_lanes; /* of the epilogue */
-    ig_value *panel;      /* local: K_BLOCK rows of k of a micro-panel of B */
-    ig_value *stage;      /* local: a tile's sums of a micro-panel, if is_staged */
-    int64_t direct_rows;  /* tiles of fewer rows need no copy of B: its columns are
+    bool has_fewer_rows, has_fewer_columns; /* in ranges than the type says */
+    bool is_direct;                         /* but those of the last k, which go to C */
+    uint32_t store_lanes;                   /* of the epilogue */
+    ig_value *panel;     /* local: K_BLOCK rows of k of a micro-panel of B */
+    ig_value *stage;     /* local: a tile's sums of a micro-panel, if is_staged */
+    int64_t direct_rows; /* tiles of fewer rows need no copy of B: its columns are
                            * neighbours, and whole vectors; 0: none do */
-    int64_t stage_step;   /* 0; or the stage has all columns of a range, rows so far
+    int64_t stage_step;  /* 0; or the stage has all columns of a range, rows so far
                            * apart, and the sums stay there */
 } dot_panels;
 

@@ -222,7 +222,8 @@ static void find_block_rows(const dot *d, uint32_t out_range[2]) {
     int64_t m = 0, low = d->panels.is_choice ? d->panels.min_m : 1;
     out_range[0] = UINT32_MAX;
     out_range[1] = 0;
-    if (ig_dim_constant(d->lower->module, d->type->dims[d->rank - 2], &m) && m > 0) {
+    bool is_known = ig_dim_constant(d->lower->module, d->type->dims[d->rank - 2], &m);
+    if (is_known && m > 0 && !d->panels.has_fewer_rows) {
         int64_t tiles = ig_ceil_div(m, d->panels.row_tile);
         add_heights(d, m / tiles, out_range);
         add_heights(d, ig_ceil_div(m, tiles), out_range);
@@ -470,6 +471,7 @@ static void emit_single(const dot *d, ig_builder *b, const dot_range *range,
 void dot_emit_micro_panels(const dot *d, ig_builder *b, const dot_range *range) {
     int64_t n = 0, lanes = d->panels.lanes, width = (int64_t)VECTORS * lanes;
     bool is_known = ig_dim_constant(d->lower->module, d->type->dims[d->rank - 1], &n);
+    is_known = is_known && !d->panels.has_fewer_columns;
     int64_t rest = n % width;
     ig_value *column = range->columns[0];
     if (d->unit > 1) {

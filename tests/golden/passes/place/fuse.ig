@@ -345,3 +345,56 @@ module @m {
     ret %1, %13, %25
   }
 }
+# ---- attention_jagged ----
+# fuse: conversions of jagged rows by the same offsets are part of attention.
+# run: fuse
+# target: cpu:v3
+module @m {
+  graph @main(%x: f32[T, 16], %o: i64[E], %m: f32[N]) -> (f32[T, 16]) {
+    %0 = jagged_to_padded %x, %o {length = N} : f32[E - 1, N, 16]
+    %1 = reshape %0 {to = [E - 1, N, 2, 8]} : f32[E - 1, N, 2, 8]
+    %2 = transpose %1 {perm = [0, 2, 1, 3]} : f32[E - 1, 2, N, 8]
+    %3 = jagged_to_padded %x, %o {length = N} : f32[E - 1, N, 16]
+    %4 = reshape %3 {to = [E - 1, N, 2, 8]} : f32[E - 1, N, 2, 8]
+    %5 = transpose %4 {perm = [0, 2, 3, 1]} : f32[E - 1, 2, 8, N]
+    %6 = matmul %2, %5 : f32[E - 1, 2, N, N]
+    %7 = sigmoid %6 : f32[E - 1, 2, N, N]
+    %8 = jagged_to_padded %x, %o {length = N} : f32[E - 1, N, 16]
+    %9 = reshape %8 {to = [E - 1, N, 2, 8]} : f32[E - 1, N, 2, 8]
+    %10 = transpose %9 {perm = [0, 2, 1, 3]} : f32[E - 1, 2, N, 8]
+    %11 = matmul %7, %10 : f32[E - 1, 2, N, 8]
+    %12 = transpose %11 {perm = [0, 2, 1, 3]} : f32[E - 1, N, 2, 8]
+    %13 = reshape %12 {to = [E - 1, N, 16]} : f32[E - 1, N, 16]
+    %14 = padded_to_jagged %13, %o {rows = T} : f32[T, 16]
+    %15 = tanh %14 : f32[T, 16]
+    ret %15
+  }
+}
+# expect:
+module @m {
+  graph @main(%x: f32[T, 16], %o: i64[E], %m: f32[N]) -> (f32[T, 16]) {
+    %0 = fused %x, %o {family = "attention"} : f32[T, 16] (%1: f32[T, 16], %2: i64[E]) {
+      %3 = jagged_to_padded %1, %2 {length = N} : f32[E - 1, N, 16]
+      %4 = reshape %3 {to = [E - 1, N, 2, 8]} : f32[E - 1, N, 2, 8]
+      %5 = transpose %4 {perm = [0, 2, 1, 3]} : f32[E - 1, 2, N, 8]
+      %6 = jagged_to_padded %1, %2 {length = N} : f32[E - 1, N, 16]
+      %7 = reshape %6 {to = [E - 1, N, 2, 8]} : f32[E - 1, N, 2, 8]
+      %8 = transpose %7 {perm = [0, 2, 3, 1]} : f32[E - 1, 2, 8, N]
+      %9 = jagged_to_padded %1, %2 {length = N} : f32[E - 1, N, 16]
+      %10 = reshape %9 {to = [E - 1, N, 2, 8]} : f32[E - 1, N, 2, 8]
+      %11 = transpose %10 {perm = [0, 2, 1, 3]} : f32[E - 1, 2, N, 8]
+      %12 = matmul %5, %8 : f32[E - 1, 2, N, N]
+      %13 = sigmoid %12 : f32[E - 1, 2, N, N]
+      %14 = matmul %13, %11 : f32[E - 1, 2, N, 8]
+      %15 = transpose %14 {perm = [0, 2, 1, 3]} : f32[E - 1, N, 2, 8]
+      %16 = reshape %15 {to = [E - 1, N, 16]} : f32[E - 1, N, 16]
+      %17 = padded_to_jagged %16, %2 {rows = T} : f32[T, 16]
+      yield %17
+    }
+    %18 = fused %0 {family = "map"} : f32[T, 16] (%19: f32[T, 16]) {
+      %20 = tanh %19 : f32[T, 16]
+      yield %20
+    }
+    ret %18
+  }
+}
