@@ -20,6 +20,7 @@
  * values that it makes.
  */
 #include "ir/build/build.h"
+#include "ir/semantics/padded.h"
 #include "passes/place/fuse.h"
 
 #include <assert.h>
@@ -121,28 +122,23 @@ static ig_op *take_maker(const ig_value **value, ig_opcode code, chain *out) {
     return NULL;
 }
 
-static bool has_same_dim(const ig_value *a, const ig_value *b, uint32_t d) {
-    ig_module *module = a->def->block->graph->module;
-    return ig_dim_equal(module, a->type->dims[d], b->type->dims[d]) == IG_YES;
-}
-
 /* Is `value`, whose axis `rows` has the rows of a part, and axis 0 the parts, made of
  * jagged rows? */
 static bool find_factor(const ig_value *value, uint32_t rows, chain *out) {
     const ig_op *transpose = take_maker(&value, IG_OP_transpose, out);
-    const int64_t *perm = transpose ? transpose->attrs[IG_transpose_perm].as.ints
-                                    : NULL;
-    if (perm ? perm[0] != 0 || perm[rows] != 1 : rows != 1) {
-        return false;
-    }
     const ig_value *split = value;
     const ig_op *reshape = take_maker(&value, IG_OP_reshape, out);
-    if (reshape && (split->type->rank < 4 || value->type->rank != 3 ||
-                    !has_same_dim(split, value, 0) || !has_same_dim(split, value, 1))) {
+    const ig_op *padded = take_maker(&value, IG_OP_jagged_to_padded, out);
+    if (!padded || ig_attr_float(padded, IG_jagged_to_padded_padding, 0) != 0) {
         return false;
     }
-    const ig_op *padded = take_maker(&value, IG_OP_jagged_to_padded, out);
-    return padded && ig_attr_float(padded, IG_jagged_to_padded_padding, 0) == 0;
+    ig_module *module = ig_op_module(padded);
+    uint32_t own = reshape
+                       ? ig_padded_row_axis(module, padded->results->type, split->type)
+                       : 1;
+    const int64_t *perm = transpose ? transpose->attrs[IG_transpose_perm].as.ints
+                                    : NULL;
+    return own > 0 && (perm ? perm[0] == 0 && perm[rows] == own : rows == own);
 }
 
 static const ig_op *conversion_of(const chain *c) {
@@ -165,33 +161,52 @@ static bool joins_heads(const ig_op *transpose) {
     return is_joined;
 }
 
-/* Do nothing but jagged rows become of the result [parts, heads…, rows, values]? */
-static bool find_result(const ig_op *root, chain *out) {
-    const ig_value *value = root->results;
-    bool has_heads = value->type->rank > 3;
+static ig_value *take_user(const ig_value *value, ig_opcode code, chain *out) {
     ig_op *user = only_user(value);
-    if (has_heads) {
-        if (!user || user->code != IG_OP_transpose || !joins_heads(user)) {
+    if (user && user->code == code) {
+        out->ops[out->count++] = user;
+        return user->results;
+    }
+    return NULL;
+}
+
+/* [B, heads…, N, V]: is there one head alone? */
+static bool has_one_head(const ig_type *type) {
+    for (uint32_t d = 1; d + 2 < type->rank; d++) {
+        if (!ig_dim_is(type->dims[d], 1)) {
             return false;
         }
-        out->ops[out->count++] = user;
-        value = user->results;
-        user = only_user(value);
     }
-    if (has_heads && user && user->code == IG_OP_reshape) {
-        const ig_value *joined = user->results;
-        if (joined->type->rank != 3 || !has_same_dim(value, joined, 0) ||
-            !has_same_dim(value, joined, 1)) {
-            return false;
-        }
-        out->ops[out->count++] = user;
-        user = only_user(joined);
-    }
-    if (!user || user->code != IG_OP_padded_to_jagged || user->operand_count != 2) {
+    return true;
+}
+
+/* Has `joined` the parts and, next to them, the rows of axis `axis`? */
+static bool has_rows(ig_module *module, const ig_type *a, uint32_t axis,
+                     const ig_type *joined) {
+    return ig_dim_equal(module, a->dims[0], joined->dims[0]) == IG_YES &&
+           ig_dim_equal(module, a->dims[axis], joined->dims[1]) == IG_YES;
+}
+
+/* Do nothing but jagged rows become of the result [B, heads…, N, V]?  Heads come next
+ * to V, and may become one axis with it. */
+static bool find_result(const ig_op *root, chain *out) {
+    ig_module *module = ig_op_module(root);
+    const ig_value *value = root->results;
+    const ig_value *turned = take_user(value, IG_OP_transpose, out);
+    if (turned && !joins_heads(turned->def)) {
         return false;
     }
-    out->ops[out->count++] = user;
-    return true;
+    uint32_t rows = turned ? 1 : value->type->rank - 2u;
+    value = turned ? turned : value;
+    const ig_value *joined = take_user(value, IG_OP_reshape, out);
+    if (joined && (joined->type->rank != 3 ||
+                   !has_rows(module, value->type, rows, joined->type))) {
+        return false;
+    }
+    bool is_plain = turned || rows == 1 || (joined && has_one_head(value->type));
+    value = joined ? joined : value;
+    const ig_value *jagged = take_user(value, IG_OP_padded_to_jagged, out);
+    return is_plain && jagged && jagged->def->operand_count == 2;
 }
 
 /* Has each conversion the same offsets, and as many rows? */

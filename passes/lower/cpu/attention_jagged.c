@@ -17,6 +17,7 @@
  * writes the zeros of rows that no part has, or that are past N in theirs.
  */
 #include "ir/build/build.h"
+#include "ir/semantics/padded.h"
 #include "passes/lower/cpu/attention.h"
 
 #include <assert.h>
@@ -30,39 +31,54 @@ static const ig_op *take_op(const ig_value **value, ig_opcode code) {
     return op;
 }
 
-const ig_lower_operand *attention_read_factor(attention *a, const ig_op *product,
-                                              uint32_t index) {
-    const ig_lower_operand *input = ig_lower_input(a->lower, product, index);
-    const ig_value *value = ig_op_operand(product, index);
-    if (input) {
-        return input;
+/* Strides of x's rows where they are padded, and split into heads: a part's first row
+ * is at its offset, whatever its number. */
+static void find_strides(const attention *a, const ig_lower_operand *x,
+                         const ig_type *split, uint32_t rows, ig_dim *out) {
+    bool is_joined = split->rank != x->type->rank + 1u;
+    ig_dim step = x->strides[x->type->rank - 1];
+    for (uint32_t d = 0; d < rows; d++) {
+        out[d] = ig_dim_of(0);
     }
+    out[rows] = x->strides[0];
+    for (uint32_t d = split->rank; d-- > rows + 1;) {
+        out[d] = is_joined ? step : x->strides[d - 1];
+        step = ig_lower_mul(a->lower, step, split->dims[d]);
+    }
+}
+
+/* The factor that jagged_to_padded, reshape and transpose make of rows of the
+ * launch. */
+static const ig_lower_operand *read_rows(attention *a, const ig_value *value) {
     const ig_type *type = value->type;
     const ig_op *transpose = take_op(&value, IG_OP_transpose);
     const ig_type *split = value->type;
-    (void)take_op(&value, IG_OP_reshape);
+    const ig_op *reshape = take_op(&value, IG_OP_reshape);
+    uint32_t rows = 1;
+    if (reshape) {
+        rows = ig_padded_row_axis(a->lower->module, value->type, split);
+    }
     const ig_op *padded = take_op(&value, IG_OP_jagged_to_padded);
-    assert(padded && "ig_fuse_attention has looked for it");
+    assert(padded && rows > 0 && "ig_fuse_attention has looked for it");
     const ig_lower_operand *x = ig_lower_input(a->lower, padded, 0);
     a->offsets = ig_lower_input(a->lower, padded, 1);
     a->row_count = x->type->dims[0];
     ig_lower_operand *out = IG_NEW(a->lower->arena, ig_lower_operand);
     ig_dim *strides = IG_NEW_ARRAY(a->lower->arena, ig_dim, type->rank);
     ig_dim own[IG_TENSOR_RANK];
-    ig_dim step = x->strides[x->type->rank - 1];
-    for (uint32_t d = split->rank; d-- > 2;) {
-        bool is_own = split->rank == x->type->rank + 1u;
-        own[d] = is_own ? x->strides[d - 1] : step;
-        step = ig_lower_mul(a->lower, step, split->dims[d]);
-    }
-    own[0] = ig_dim_of(0); /* a part's first row is at its offset */
-    own[1] = x->strides[0];
+    find_strides(a, x, split, rows, own);
     for (uint32_t d = 0; d < type->rank; d++) {
-        int64_t from = transpose ? transpose->attrs[IG_transpose_perm].as.ints[d] : d;
-        strides[d] = own[from];
+        strides[d] =
+            own[transpose ? transpose->attrs[IG_transpose_perm].as.ints[d] : d];
     }
     *out = (ig_lower_operand){ .buffer = x->buffer, .type = type, .strides = strides };
     return out;
+}
+
+const ig_lower_operand *attention_read_factor(attention *a, const ig_op *product,
+                                              uint32_t index) {
+    const ig_lower_operand *input = ig_lower_input(a->lower, product, index);
+    return input ? input : read_rows(a, ig_op_operand(product, index));
 }
 
 void attention_read_result(attention *a) {

@@ -73,6 +73,23 @@ static const char single[] =
     "%3 = matmul %2, %v : f32[E - 1, N, 16]\n"
     "%4 = padded_to_jagged %3, %o {rows = T} : f32[T, 16]\nret %4\n  }\n}\n";
 
+/* One head: an axis of 1, wherever. */
+static const char one[] =
+    "module @t {\n  graph @main(%x: f32[T, 12], %o: i64[E], %m: i8[N])\n"
+    "      -> (f32[T, 12]) {\n"
+    "%q0 = jagged_to_padded %x, %o {length = N} : f32[E - 1, N, 12]\n"
+    "%q1 = reshape %q0 {to = [E - 1, 1, N, 12]} : f32[E - 1, 1, N, 12]\n"
+    "%k0 = jagged_to_padded %x, %o {length = N} : f32[E - 1, N, 12]\n"
+    "%k1 = reshape %k0 {to = [E - 1, N, 1, 12]} : f32[E - 1, N, 1, 12]\n"
+    "%k2 = transpose %k1 {perm = [0, 2, 3, 1]} : f32[E - 1, 1, 12, N]\n"
+    "%0 = matmul %q1, %k2 : f32[E - 1, 1, N, N]\n"
+    "%1 = tanh %0 : f32[E - 1, 1, N, N]\n"
+    "%v0 = jagged_to_padded %x, %o {length = N} : f32[E - 1, N, 12]\n"
+    "%v1 = reshape %v0 {to = [E - 1, 1, N, 12]} : f32[E - 1, 1, N, 12]\n"
+    "%2 = matmul %1, %v1 : f32[E - 1, 1, N, 12]\n"
+    "%3 = reshape %2 {to = [E - 1, N, 12]} : f32[E - 1, N, 12]\n"
+    "%4 = padded_to_jagged %3, %o {rows = T} : f32[T, 12]\nret %4\n  }\n}\n";
+
 /* Softmax counts the keys that fill a part up: those that a mask does not leave out. */
 static const char counted[] =
     "module @t {\n  graph @main(%x: f32[T, 16], %o: i64[E], %m: bool[N, N])\n"
@@ -118,6 +135,10 @@ TEST(heads_of_a_row) {
 
 TEST(heads_that_are_axes) {
     check_all(apart);
+}
+
+TEST(one_head) {
+    check_all(one);
 }
 
 TEST(keys_that_softmax_counts) {
@@ -228,5 +249,5 @@ TEST(which_stay_apart) {
 }
 
 UNIT_SUITE(cpu_attention_jagged, heads_of_a_row, heads_that_are_axes,
-           rows_without_heads, keys_that_softmax_counts, lengths_are_known,
+           rows_without_heads, one_head, keys_that_softmax_counts, lengths_are_known,
            wrong_offsets_are_reported_and_read_nothing, which_stay_apart)
