@@ -109,8 +109,8 @@ TEST(windows_that_do_not_fit_end_the_run) {
         char source[1000];
         snprintf(source, sizeof source,
                  HEAD "  def forward(self: __torch__.M,\n    x: Tensor) -> Tensor:\n"
-                      "    h = torch.size(x, 2)\n"
-                      "    return torch.max_pool2d(x, [%s, 1])\n",
+                      "    h, w = torch.size(x, 2), torch.size(x, 3)\n"
+                      "    return torch.max_pool2d(x, [%s, torch.floordiv(w, 2)])\n",
                  i == 0 ? "torch.sub(h, 5)" : "torch.add(h, 3)");
         ig_status status = import_shaped(&p, source, "f32[1, 2, H, W]", NULL);
         if (status == IG_OK) {

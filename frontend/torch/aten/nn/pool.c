@@ -256,6 +256,7 @@ ig_status ig_ts_op_max_pool(ig_ts_call *call) {
         }
     }
     ig_value *y = pool_open_axes(call, &w, x);
+    IG_TRY(call->e->status); /* windows after the one that failed are not known */
     lists l;
     ig_pool_attrs attrs = pool_over(&w, &l);
     y = squeeze_batch(call, &w, ig_build_pool(call->e, y, attrs));
@@ -287,6 +288,7 @@ ig_status ig_ts_op_avg_pool(ig_ts_call *call) {
     w.count_pad = ig_aten_bool(call, 5);
     w.divisor = call->arg_count > 6 ? ig_aten_int_or(call, 6, 0) : 0;
     ig_value *y = pool_open_axes(call, &w, x);
+    IG_TRY(call->e->status);
     lists l;
     y = ig_build_pool(call->e, y, pool_over(&w, &l));
     return ig_aten_give(call, squeeze_batch(call, &w, ig_expr_like(call->e, y, x)));
