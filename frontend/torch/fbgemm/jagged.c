@@ -259,6 +259,31 @@ ig_status ig_ts_op_fb_jagged_softmax(ig_ts_call *call) {
     return gives_offsets(&j) ? ig_ts_give_arg(call, 1, 1) : IG_OK;
 }
 
+/* How many rows of v a segment has; 1 where there are no segments. */
+static ig_dim heads_of(ig_module *module, ig_dim rows, ig_dim batch) {
+    ig_dim one = ig_dim_of(1), heads = ig_dim_exact_div(module, rows, batch);
+    if (ig_dim_is_static(heads)) {
+        return heads;
+    }
+    heads = ig_dim_exact_div(module, rows, ig_dim_max(module, batch, one));
+    return ig_dim_max(module, heads, one);
+}
+
+/* v [B * H, N] as [B, H, 1, N], 0 after the ends of the segments, where it may be
+ * NaN. */
+static ig_value *rows_within(jagged *j, ig_value *v, ig_dim heads) {
+    ig_expr *e = j->call->e;
+    ig_dim batch = ig_fb_segments(e, j->edges), max = ig_fb_extent(e, v, 1);
+    ig_dim split[] = { batch, heads, ig_dim_of(1), max };
+    ig_value *offsets = j->parts.offsets[0];
+    ig_value *start = ig_expr_slice(e, offsets, 0, ig_dim_of(0), batch, 1);
+    ig_value *end = ig_expr_slice(e, offsets, 0, ig_dim_of(1), batch, 1);
+    ig_value *lengths = ig_expr_along(e, ig_build_sub(e, end, start), 0, 4);
+    ig_value *is_there = ig_build_lt(e, ig_expr_axis_iota(e, 4, 3, max), lengths);
+    ig_value *zero = ig_expr_number(e, (ig_dtype)v->type->dtype, 0);
+    return ig_build_where(e, is_there, ig_expr_reshape(e, v, 4, split), zero);
+}
+
 /* v [B * H, N], a [n, H * D] -> [B * H, D]: v's rows times the segments' columns. */
 ig_status ig_ts_op_fb_vec_jagged_mul(ig_ts_call *call) {
     jagged j = open_one(call, 1, 2);
@@ -267,15 +292,13 @@ ig_status ig_ts_op_fb_vec_jagged_mul(ig_ts_call *call) {
     IG_TRY(call->e->status);
     ig_dim batch = ig_fb_segments(call->e, j.edges);
     ig_dim rows = ig_fb_extent(call->e, v, 0), max = ig_fb_extent(call->e, v, 1);
-    ig_dim heads = ig_dim_exact_div(module, rows, batch);
+    ig_dim heads = heads_of(module, rows, batch);
     ig_dim width = ig_dim_exact_div(module, ig_fb_extent(call->e, j.values, 1), heads);
     ig_value *a = to_dense(&j, &max, 0);
-    ig_dim split[] = { batch, max, heads, width },
-           left[] = { batch, heads, ig_dim_of(1), max };
+    ig_dim split[] = { batch, max, heads, width };
     a = ig_expr_transpose(call->e, ig_expr_reshape(call->e, a, 4, split),
                           (int64_t[]){ 0, 2, 1, 3 });
-    ig_value *out = multiply_batches(call->e, ig_expr_reshape(call->e, v, 4, left), a,
-                                     false);
+    ig_value *out = multiply_batches(call->e, rows_within(&j, v, heads), a, false);
     ig_dim flat[] = { rows, width };
     return ig_aten_give(call, ig_expr_reshape(call->e, out, 2, flat));
 }

@@ -6,7 +6,8 @@ SPDX-License-Identifier: Apache-2.0
     calls.py [CALL…]        as in "torch.mish(x)" or "p, q = torch.frexp(x); p"
 
 Each call becomes an archive with the program of test_torchscript_eval.c, which torch
-loads and runs.  Lines are sorted.  Needs torch and torchao.
+loads and runs.  Lines are sorted.  Needs torch, torchao and
+fbgemm_gpu.
 """
 import io
 import pathlib
@@ -19,6 +20,7 @@ warnings.filterwarnings("ignore")
 import torch
 import torch.ao.quantization.fx._decomposed  # whose operators some call, as
 import torchao.quantization  # this one's
+import fbgemm_gpu  # noqa: F401  (its operators)
 
 LIST = pathlib.Path(__file__).with_name("calls.txt")
 X = [[0.25, -0.5], [0.75, 0.5]]
