@@ -487,7 +487,7 @@ static void keep_spans(const conv_panels *c, gemm *g, const ig_type *out) {
         return;
     }
     int64_t parts = ig_ceil_div(width, IG_GEMM_MAX_TILE_ROWS);
-    if (width >= SPAN_BLOCKS * rows * parts && width % parts == 0) {
+    if (parts > 0 && width >= SPAN_BLOCKS * rows * parts && width % parts == 0) {
         g->span = width / parts;
     }
 }

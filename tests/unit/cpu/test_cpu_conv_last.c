@@ -180,9 +180,10 @@ TEST(tiles) {
 }
 
 /* A line of places, or half of it, is a tile: of blocks as high, and of two heights.
- * Lines that cannot be divided evenly are none; images, groups and no image at all. */
+ * Lines that cannot be divided evenly are none; images, groups, no image at all and
+ * lines of no place. */
 TEST(lines_are_tiles) {
-    static const int widths[] = { 225, 115, 449, 459 };
+    static const int widths[] = { 225, 115, 449, 459, 1 };
     for (size_t i = 0; i < IG_COUNT_OF(widths); i++) {
         for (int outs = 16; outs <= 40; outs += 24) {
             char args[64], weight[32], body[200], out[32];
