@@ -546,7 +546,7 @@ static ig_value *resize_bytes_axis(ig_expr *e, ig_value *x, uint32_t axis,
 
 ig_value *ig_compose_resize_bytes(ig_expr *e, ig_value *x, const ig_resize_form *form) {
     x = ig_expr_cast(e, x, IG_DT_f32);
-    for (uint32_t d = x ? x->type->rank : 0; d-- > 0;) {
+    for (uint32_t d = x ? x->type->rank : 0; x && d-- > 0;) {
         x = resize_bytes_axis(e, x, d, form);
     }
     return ig_expr_cast(e, ig_build_round(e, x), IG_DT_u8);
