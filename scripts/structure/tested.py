@@ -103,19 +103,30 @@ TEXT = r'"((?:[^"\\]|\\.)*)"'
 NEED = re.compile(r"(\w+) [ib]?\d(?:-\d?)?")
 
 
+def text_of(column, columns):
+    """What a column that takes text holds; "" where the row has none."""
+    found = re.search(rf"\b{column}\(((?:\s*{TEXT})+)\)", columns)
+    return "".join(re.findall(TEXT, found.group(1))) if found else ""
+
+
 def torch_columns_are_spelt(files):
-    """A clause of NEEDS names an argument of the row's schema; other columns are layouts."""
+    """A clause of NEEDS, and what PARTS names, are arguments of the row's schema; other columns
+    are layouts."""
     for path, line, row in list_rows(files, "frontend/torch/", "OP"):
         schema, columns = re.split(r'(?<=[^\\]"),\s*(?=\w)', row, maxsplit=1)
         arguments = "".join(re.findall(TEXT, schema)).partition(" -> ")[0]
         names = set(re.findall(r"(\w+)(?:=[^,]*)?(?=,|\)$)", arguments))
-        clauses = "".join(re.findall(TEXT, columns))
+        clauses = text_of("NEEDS", columns)
         for clause in clauses.split("; ") if clauses else []:
             need = NEED.fullmatch(clause)
             if not need or need.group(1) not in names:
                 find(path, line, f"'{clause}' of NEEDS: expected an argument of the row and ranks")
+        parts = text_of("PARTS", columns).removeprefix("=")
+        for name in re.split(r"; | \* ", parts) if parts else []:
+            if name not in names:
+                find(path, line, f"'{name}' of PARTS: expected an argument of the row")
         for word in re.findall(r"\b[A-Z]{2,}\b", re.sub(TEXT, "", columns)):
-            if word not in LAYOUTS and word != "NEEDS":
+            if word not in LAYOUTS | {"NEEDS", "PARTS"}:
                 find(path, line, f"{word} is not a layout: {', '.join(sorted(LAYOUTS))}")
 
 

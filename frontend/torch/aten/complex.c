@@ -25,19 +25,6 @@ bool ig_aten_is_complex(ig_ts_call *call, uint32_t first, uint32_t count) {
     return false;
 }
 
-/* The complex dtype whose parts are `part`. */
-static const ig_torch_dtype_info *complex_of(ig_dtype part) {
-    return ig_torch_dtype_of_code(part == IG_DT_f64   ? IG_TORCH_complex128
-                                  : part == IG_DT_f16 ? IG_TORCH_complex32
-                                                      : IG_TORCH_complex64);
-}
-
-static const ig_torch_dtype_info *real_of(const ig_value *part) {
-    return ig_torch_dtype_of_code(part->type->dtype == IG_DT_f64   ? IG_TORCH_float64
-                                  : part->type->dtype == IG_DT_f16 ? IG_TORCH_float16
-                                                                   : IG_TORCH_float32);
-}
-
 static parts split_parts(ig_expr *e, ig_value *x) {
     assert(x->type->rank > 0 && "the parts are the last axis");
     uint32_t last = x->type->rank - 1;
@@ -87,7 +74,7 @@ static ig_value *join_parts(ig_expr *e, parts p) {
 ig_status ig_aten_give_complex(ig_ts_call *call, ig_complex p) {
     ig_value *value = join_parts(call->e, p);
     return value ? ig_ts_give_complex(call, 0, value,
-                                      complex_of((ig_dtype)value->type->dtype))
+                                      ig_ts_complex_of((ig_dtype)value->type->dtype))
                  : call->e->status;
 }
 
@@ -112,17 +99,24 @@ static parts multiply_parts(ig_expr *e, parts x, parts y) {
     };
 }
 
-/* |x|^2 */
-static ig_value *norm_of(ig_expr *e, parts x) {
-    return ig_build_add(e, multiply_reals(e, x.re, x.re),
-                        multiply_reals(e, x.im, x.im));
-}
-
+/* By the smaller of y's parts over the larger, as torch has it: |y|^2 may be too large
+ * or too small for a float. */
 static parts divide_parts(ig_expr *e, parts x, parts y) {
-    ig_value *norm = norm_of(e, y);
-    parts conj = { y.re, ig_build_neg(e, y.im) };
-    parts q = multiply_parts(e, x, conj);
-    return (parts){ ig_build_div(e, q.re, norm), ig_build_div(e, q.im, norm) };
+    ig_value *c = ig_build_abs(e, y.re), *d = ig_build_abs(e, y.im);
+    ig_value *is_re = ig_build_ge(e, c, d);
+    ig_value *large = ig_build_where(e, is_re, y.re, y.im),
+             *small = ig_build_where(e, is_re, y.im, y.re);
+    ig_value *is_zero = ig_expr_with(e, IG_OP_eq, large, 0);
+    large = ig_build_where(e, is_zero, ig_build_abs(e, large), large);
+    ig_value *ratio = ig_build_where(e, is_zero, small, ig_build_div(e, small, large));
+    ig_value *scale =
+        ig_build_recip(e, ig_build_add(e, large, multiply_reals(e, small, ratio)));
+    ig_value *p = ig_build_where(e, is_re, x.re, x.im),
+             *q = ig_build_where(e, is_re, x.im, x.re);
+    ig_value *re = ig_build_add(e, p, multiply_reals(e, q, ratio)),
+             *im = ig_build_sub(e, q, multiply_reals(e, p, ratio));
+    im = ig_build_where(e, is_re, im, ig_build_neg(e, im));
+    return (parts){ multiply_reals(e, re, scale), multiply_reals(e, im, scale) };
 }
 
 ig_status ig_aten_complex_binary(ig_ts_call *call, ig_opcode code) {
@@ -253,7 +247,7 @@ ig_status ig_ts_op_complex_part(ig_ts_call *call) {
     }
     parts x = ig_aten_complex_parts(call, 0, part_dtype(call, 1));
     IG_TRY(ig_ts_give_view(call, 0, 0, call->row->variant ? x.im : x.re));
-    call->results[0].as.tensor->dtype = real_of(x.re);
+    call->results[0].as.tensor->dtype = ig_ts_real_of((ig_dtype)x.re->type->dtype);
     return IG_OK;
 }
 
@@ -283,7 +277,7 @@ ig_status ig_ts_op_view_as_real(ig_ts_call *call) {
     if (!ig_aten_viewed(call, &v)) {
         return call->e->status;
     }
-    return v.is_complex ? give_twin(call, real_of(v.x))
+    return v.is_complex ? give_twin(call, ig_ts_real_of((ig_dtype)v.x->type->dtype))
                         : ig_ts_fail(call, IG_INVALID, "the numbers are real");
 }
 
@@ -300,7 +294,7 @@ ig_status ig_ts_op_view_as_complex(ig_ts_call *call) {
                           "imaginary part");
     }
     ig_expr_guard_equal(call->e, last, two, "the real and the imaginary part");
-    return give_twin(call, complex_of((ig_dtype)x->type->dtype));
+    return give_twin(call, ig_ts_complex_of((ig_dtype)x->type->dtype));
 }
 
 /* complex(real, imag) */

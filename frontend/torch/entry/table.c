@@ -12,6 +12,7 @@ static const ig_ts_row rows[] = {
 #define OP(text, function, ...) \
     { .schema = text, .hook = ig_ts_op_##function, .variant = __VA_ARGS__ },
 #define NEEDS(text) .needs = text
+#define PARTS(names) .parts = names
 #define ROWS .layout = IG_TS_LAYOUT_ROWS
 #define KEEP .layout = IG_TS_LAYOUT_KEEP
 #define SELF .layout = IG_TS_LAYOUT_SELF
@@ -19,6 +20,7 @@ static const ig_ts_row rows[] = {
 #undef SELF
 #undef KEEP
 #undef ROWS
+#undef PARTS
 #undef NEEDS
 #undef OP
 };

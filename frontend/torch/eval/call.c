@@ -229,6 +229,11 @@ static ig_status write_back(ig_ts_call *call) {
         return ig_ts_fail(call, IG_INVALID, "works in place, but on %s",
                           ig_ts_kind_name(&call->args[0]));
     }
+    if (!self->dtype->is_complex && result->as.tensor->dtype->is_complex) {
+        return ig_ts_fail(call, IG_UNSUPPORTED,
+                          "writes complex numbers to a tensor of %s",
+                          self->dtype->name);
+    }
     IG_TRY(ig_ts_tensor_read(call->eval, result->as.tensor, &value));
     if (self->dtype->is_complex && !result->as.tensor->dtype->is_complex) {
         value = with_no_imaginary(call, value, (ig_dtype)self->type->dtype);
@@ -280,7 +285,10 @@ static ig_status run_hook(ig_ts_eval *eval, ig_ts_call *call,
     call->results = IG_NEW_ARRAY(eval->arena, ig_ts_value, call->result_count + 1u);
     uint64_t start = eval->clock;
     ig_status status = ig_ts_needs_check(call);
-    status = status == IG_OK ? call->row->hook(call) : status;
+    if (status == IG_OK) {
+        status = ig_ts_is_by_parts(call) ? ig_ts_run_by_parts(call)
+                                         : call->row->hook(call);
+    }
     /* What failed in the row's formula was reported, whatever the row then gave. */
     status = status == IG_OK ? call->e->status : status;
     if (status != IG_OK) {

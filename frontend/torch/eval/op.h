@@ -8,12 +8,14 @@
  *
  * the schema as the operator's registry has it, the function that serves it, and a
  * number for that function to tell its rows by (call->row->variant; an opcode, say).
- * Two columns may follow:
+ * Columns that may follow:
  *
  *     NEEDS("mat1 2; index i0-1")   ranks of its tensors: "2", "2-3", "1-"; an `i`
  *                                   before them asks for integers, a `b` for truth
  *                                   values (or bytes).  Of a list every tensor is
  *                                   meant; None always passes (needs.c).
+ *     PARTS("self; src")            arguments that are values and may be complex, whose
+ *                                   parts the function is run over (parts.c)
  *     ROWS, KEEP or SELF            memory layout of fresh results (ig_ts_layout)
  *
  * Overloads of one name keep the registry's order, because they are tried in that
@@ -59,6 +61,7 @@ typedef struct ig_ts_row {
     ig_ts_op_hook hook;
     int variant;
     const char *needs; /* of its tensors; NULL: nothing */
+    const char *parts; /* values that may be complex; NULL: none */
     ig_ts_layout layout;
 } ig_ts_row;
 
@@ -190,6 +193,9 @@ ig_status ig_ts_result_type(ig_ts_call *call, const uint32_t *indices, uint32_t 
 ig_status ig_ts_result_torch_type(ig_ts_call *call, const uint32_t *indices,
                                   uint32_t count,
                                   const ig_torch_dtype_info **out_dtype);
+/* torch's dtypes of real numbers, and of complex ones with such parts. */
+const ig_torch_dtype_info *ig_ts_real_of(ig_dtype dtype);
+const ig_torch_dtype_info *ig_ts_complex_of(ig_dtype part);
 /* Promotion of two dtypes of tensors with dims. */
 ig_dtype ig_ts_promote(ig_dtype a, ig_dtype b);
 /* The same for `count` tensors of arg `index`, a list (cat, stack). */

@@ -67,7 +67,8 @@ ig_dtype ig_ts_promote(ig_dtype a, ig_dtype b) {
     return bits_of(a) > bits_of(b) ? a : b;
 }
 
-static const ig_torch_dtype_info *real_info(ig_dtype dtype) {
+const ig_torch_dtype_info *ig_ts_real_of(ig_dtype dtype) {
+    assert(dtype < IG_DT_COUNT && "a dtype of the IR");
     static const struct {
         ig_dtype ir;
         ig_torch_dtype code;
@@ -88,7 +89,8 @@ static const ig_torch_dtype_info *real_info(ig_dtype dtype) {
     return ig_torch_dtype_of_code(IG_TORCH_float32);
 }
 
-static const ig_torch_dtype_info *complex_info(ig_dtype part) {
+const ig_torch_dtype_info *ig_ts_complex_of(ig_dtype part) {
+    assert(part < IG_DT_COUNT && "a dtype of the IR");
     return ig_torch_dtype_of_code(part == IG_DT_f64   ? IG_TORCH_complex128
                                   : part == IG_DT_f16 ? IG_TORCH_complex32
                                                       : IG_TORCH_complex64);
@@ -102,9 +104,9 @@ static const ig_torch_dtype_info *join_operand(const ig_torch_dtype_info *a,
     if (a->is_complex || b->is_complex) {
         ig_dtype x = category_of(a) >= REAL ? a->ir : b->ir;
         ig_dtype y = category_of(b) >= REAL ? b->ir : a->ir;
-        return complex_info(ig_ts_promote(x, y));
+        return ig_ts_complex_of(ig_ts_promote(x, y));
     }
-    return real_info(ig_ts_promote(a->ir, b->ir));
+    return ig_ts_real_of(ig_ts_promote(a->ir, b->ir));
 }
 
 /* ---- operands ---- */
@@ -152,7 +154,8 @@ static const ig_torch_dtype_info *add_lesser(const ig_torch_dtype_info *have,
         return have;
     }
     if (have && more->is_complex && category_of(have) == REAL) {
-        return complex_info(have->ir); /* float64 with a complex number: complex128 */
+        return ig_ts_complex_of(
+            have->ir); /* float64 with a complex number: complex128 */
     }
     return more;
 }

@@ -43,4 +43,8 @@ uint32_t ig_ts_candidates_match(ig_ts_eval *eval, const ig_ts_candidates *from,
 /* Are the tensors of a call what its row needs? */
 ig_status ig_ts_needs_check(const ig_ts_call *call);
 
+/* Does it take complex values part by part?  Runs its row's function so. */
+bool ig_ts_is_by_parts(const ig_ts_call *call);
+ig_status ig_ts_run_by_parts(ig_ts_call *call);
+
 #endif

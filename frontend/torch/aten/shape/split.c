@@ -294,7 +294,7 @@ ig_status ig_ts_op_tensor_split(ig_ts_call *call) {
 static ig_status give_stacked(ig_ts_call *call, const parts *p) {
     assert(p->axis < p->v.rank && "open_parts has checked the axis");
     const ig_ts_tensor *self = ig_ts_peek(call, 0);
-    if (p->v.is_complex || self->quant) {
+    if (self->quant) {
         return unknown_count(call, p);
     }
     ig_value *stack = ig_expr_move_axis(call->e, p->v.x, p->axis, 0);
