@@ -54,8 +54,11 @@ static ig_fuse_region *maker_for(ig_fuser *f, const ig_value *value,
 }
 
 static bool is_plain_softmax(const ig_op *op) {
+    if (op->code != IG_OP_softmax) {
+        return false;
+    }
     int64_t rank = op->results->type->rank, axis = ig_attr_int(op, IG_softmax_axis, 0);
-    return op->code == IG_OP_softmax && axis + (axis < 0 ? rank : 0) == rank - 1 &&
+    return axis + (axis < 0 ? rank : 0) == rank - 1 &&
            !ig_attr_int(op, IG_softmax_log, 0);
 }
 
