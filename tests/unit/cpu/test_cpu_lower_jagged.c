@@ -63,6 +63,24 @@ TEST(rows_are_made_jagged) {
     }
 }
 
+/* Rows before the first part and after the last, over several tiles, and in one. */
+static void set_late(lower_case *c) {
+    static const int64_t late[] = { 70, 70, 80, 200 };
+    for (int64_t i = 0; i < 4; i++) {
+        ig_tensor_set_i64(&c->inputs[1], i, late[i]);
+    }
+}
+
+TEST(rows_of_no_part_are_zero) {
+    static const char text[] =
+        "module @t {\n  graph @main(%x: f32[3, 9, W], %o: i32[4], %r: i8[T]) -> (f32[T, W] \"o\") {\n"
+        "    %0 = padded_to_jagged %x, %o {rows = T} : f32[T, W]\n    ret %0\n  }\n}\n";
+    for (int64_t width = 1; width < 200; width += 99) {
+        lower_check_special(text, EXTENTS(width, 300), 0, set_late);
+        lower_check_special(text, EXTENTS(width, 60), 0, set_late);
+    }
+}
+
 /* A part of wide rows, axes in another order, every second row: read where they are. */
 TEST(rows_are_read_where_they_are) {
     check(
@@ -188,5 +206,6 @@ TEST(wrong_offsets_are_reported_and_read_nothing) {
 }
 
 UNIT_SUITE(cpu_lower_jagged, rows_are_padded, rows_are_made_jagged,
-           rows_are_read_where_they_are, a_part_of_wide_rows_is_not_copied,
-           bits_are_copied, wrong_offsets_are_reported_and_read_nothing)
+           rows_of_no_part_are_zero, rows_are_read_where_they_are,
+           a_part_of_wide_rows_is_not_copied, bits_are_copied,
+           wrong_offsets_are_reported_and_read_nothing)

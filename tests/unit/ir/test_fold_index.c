@@ -78,6 +78,8 @@ TEST(rows_of_parts) {
         { X23 OFFSETS "[1, 9223372036854775807, -9223372036854775808]}\n"
                       "%2 = jagged_to_padded %0, %1 {length = 1}\nret %2",
           "f32[2, 1, 3] [4, 5, 6, 0, 0, 0]" },
+        { X23 OFFSETS "[-1, 1, 2]}\n" PADDED,
+          "INVALID: jagged_to_padded: offset -1 at position 0 is outside of 0..2" },
         { X23 OFFSETS "[0, 1, 3]}\n" PADDED,
           "INVALID: jagged_to_padded: offset 3 at position 2 is outside of 0..2" },
         { X23 OFFSETS "[-9223372036854775808, 9223372036854775807, 0]}\n" PADDED,
