@@ -58,18 +58,18 @@ static bool reshape_agrees(buffers *s, const ig_op *reshape) {
                                  ig_dim_product(s->module, to->dims, to->rank));
 }
 
-/* Offers `place` for `value`: straight to what computes it, through reshapes too, which
- * nobody else reads, or whose elements are all of a buffer (`is_all`). */
+/* Offers `place` for `value`: straight to what computes it, through reshapes and
+ * transposes too, which nobody else reads, or whose elements are all of a buffer
+ * (`is_all`). */
 static void offer_through(buffers *s, ig_value *value, ig_place *place, bool is_all) {
-    ig_op *reshape = ig_def(value, IG_OP_reshape);
-    while (reshape && (is_all || ig_value_has_one_use(value)) && place) {
-        if (!reshape_agrees(s, reshape)) {
-            return;
+    while (place && (is_all || ig_value_has_one_use(value))) {
+        ig_op *reshape = ig_def(value, IG_OP_reshape);
+        ig_op *view = reshape ? reshape : ig_def(value, IG_OP_transpose);
+        if (!view || (reshape && !reshape_agrees(s, reshape))) {
+            break;
         }
-        value = reshape->operands[0].value;
-        place = ig_place_reshape(s->arena, s->module, place, value->type->rank,
-                                 value->type->dims);
-        reshape = ig_def(value, IG_OP_reshape);
+        place = ig_place_under(s->arena, s->module, view, place);
+        value = view->operands[0].value;
     }
     if (!place) { /* the strides do not survive the reshape */
         return;
@@ -167,27 +167,49 @@ static void offer_whole(buffers *s, ig_op *insert) {
     offer_place(s, x, whole_of(s, insert->results));
 }
 
+/* A reshape of turned axes would copy them: what computes them writes them in that
+ * order, where its rows stay rows, as heads of attention that are joined. */
+static void offer_joined(buffers *s, ig_op *reshape) {
+    const ig_op *transpose = ig_def(reshape->operands[0].value, IG_OP_transpose);
+    uint32_t last = transpose ? transpose->results->type->rank - 1u : 0;
+    if (last > 0 && transpose->attrs[IG_transpose_perm].as.ints[last] == last &&
+        ig_value_has_one_use(transpose->results) &&
+        ig_value_has_one_use(transpose->operands[0].value)) {
+        offer_place(s, reshape->results, whole_of(s, reshape->results));
+    }
+}
+
+typedef void (*offer_fn)(buffers *s, ig_op *op);
+
+static const offer_fn offers[IG_OP_COUNT] = {
+    [IG_OP_concat] = offer_slices,
+    [IG_OP_insert] = offer_whole,
+    [IG_OP_fused] = offer_scattered,
+    [IG_OP_reshape] = offer_joined,
+};
+
+static void offer_results(buffers *s, ig_op *ret) {
+    for (uint32_t i = 0; i < ret->operand_count; i++) {
+        ig_value *value = ret->operands[i].value;
+        if (!wanted_place(s, value) && is_computed(value)) {
+            ig_place *own = ig_place_whole(s->arena, s->module, value);
+            ig_map_set_id(&s->wanted, IG_MAP_PTR(value), own);
+        } else if (!wanted_place(s, value) && ig_def(value, IG_OP_reshape)) {
+            ig_place *own = ig_place_whole(s->arena, s->module, value);
+            offer_through(s, value, own, true);
+        }
+    }
+}
+
 static void assign_destinations(buffers *s, ig_block *block) {
     if (!block->parent) {
         ig_bufferise_offer_in_place(s, block->last);
     }
     for (ig_op *op = block->last; op; op = op->prev) {
-        for (uint32_t i = 0; op->code == IG_OP_ret && i < op->operand_count; i++) {
-            ig_value *value = op->operands[i].value;
-            if (!wanted_place(s, value) && is_computed(value)) {
-                ig_place *own = ig_place_whole(s->arena, s->module, value);
-                ig_map_set_id(&s->wanted, IG_MAP_PTR(value), own);
-            } else if (!wanted_place(s, value) && ig_def(value, IG_OP_reshape)) {
-                ig_place *own = ig_place_whole(s->arena, s->module, value);
-                offer_through(s, value, own, true);
-            }
-        }
-        if (op->code == IG_OP_concat) {
-            offer_slices(s, op);
-        } else if (op->code == IG_OP_insert) {
-            offer_whole(s, op);
-        } else if (op->code == IG_OP_fused) {
-            offer_scattered(s, op);
+        if (op->code == IG_OP_ret) {
+            offer_results(s, op);
+        } else if (offers[op->code]) {
+            offers[op->code](s, op);
         }
     }
 }
@@ -357,38 +379,6 @@ static void rewrite_fused(buffers *s, ig_op *op) {
     note_renewed(s, op->results);
 }
 
-/* ---- views ---- */
-
-typedef ig_place *(*view_fn)(buffers *s, const ig_op *op, const ig_place *from);
-
-static ig_place *view_reshape(buffers *s, const ig_op *op, const ig_place *from) {
-    const ig_type *type = op->results->type;
-    return ig_place_reshape(s->arena, s->module, from, type->rank, type->dims);
-}
-
-static ig_place *view_expand(buffers *s, const ig_op *op, const ig_place *from) {
-    const ig_type *type = op->results->type;
-    return ig_place_expand(s->arena, s->module, from, type->rank, type->dims);
-}
-
-static ig_place *view_transpose(buffers *s, const ig_op *op, const ig_place *from) {
-    return ig_place_transpose(s->arena, from, op->attrs[IG_transpose_perm].as.ints);
-}
-
-static ig_place *view_slice(buffers *s, const ig_op *op, const ig_place *from) {
-    const ig_attr *steps = &op->attrs[IG_slice_steps];
-    return ig_place_slice(s->arena, s->module, from, op->attrs[IG_slice_starts].as.dims,
-                          op->attrs[IG_slice_sizes].as.dims,
-                          steps->kind == IG_ATTR_INTS ? steps->as.ints : NULL);
-}
-
-static const view_fn views[IG_OP_COUNT] = {
-    [IG_OP_reshape] = view_reshape,
-    [IG_OP_expand] = view_expand,
-    [IG_OP_transpose] = view_transpose,
-    [IG_OP_slice] = view_slice,
-};
-
 /* ---- one op; a row each ---- */
 
 ig_status ig_buffers_unsupported(const ig_op *op, const char *why) {
@@ -423,7 +413,7 @@ static ig_place *copy_reshaped(buffers *s, ig_builder *b, const ig_op *op,
     if (is_read_again(op, from)) {
         ig_place *own = copy_to_buffer(s, b, from);
         set_place(s, op->operands[0].value, own);
-        return view_reshape(s, op, own);
+        return ig_place_view(s->arena, s->module, op, own);
     }
     ig_place *whole = ig_place_whole(s->arena, s->module,
                                      make_alloc(s, b, op->results->type));
@@ -441,12 +431,12 @@ static ig_status rewrite_view(buffers *s, ig_op *op) {
     }
     ig_builder b = ig_builder_before(op);
     ig_place *from = place_of(s, op->operands[0].value);
-    ig_place *place = views[op->code](s, op, from);
+    ig_place *place = ig_place_view(s->arena, s->module, op, from);
     if (!place) {
         place = op->code == IG_OP_reshape ? copy_reshaped(s, &b, op, from) : NULL;
     }
     if (!place) {
-        place = views[op->code](s, op, copy_to_buffer(s, &b, from));
+        place = ig_place_view(s->arena, s->module, op, copy_to_buffer(s, &b, from));
     }
     place->is_new = from->is_new && place->root == from->root;
     set_place(s, op->results, place);

@@ -230,6 +230,64 @@ ig_place *ig_place_reshape(ig_arena *arena, ig_module *module, const ig_place *p
 
 /* ---- plan values ---- */
 
+/* ---- view ops ---- */
+
+typedef ig_place *(*view_fn)(ig_arena *arena, ig_module *module, const ig_op *op,
+                             const ig_place *from);
+
+static ig_place *view_reshape(ig_arena *arena, ig_module *module, const ig_op *op,
+                              const ig_place *from) {
+    const ig_type *type = op->results->type;
+    return ig_place_reshape(arena, module, from, type->rank, type->dims);
+}
+
+static ig_place *view_expand(ig_arena *arena, ig_module *module, const ig_op *op,
+                             const ig_place *from) {
+    const ig_type *type = op->results->type;
+    return ig_place_expand(arena, module, from, type->rank, type->dims);
+}
+
+static ig_place *view_transpose(ig_arena *arena, ig_module *module, const ig_op *op,
+                                const ig_place *from) {
+    (void)module;
+    return ig_place_transpose(arena, from, op->attrs[IG_transpose_perm].as.ints);
+}
+
+static ig_place *view_slice(ig_arena *arena, ig_module *module, const ig_op *op,
+                            const ig_place *from) {
+    const ig_attr *steps = &op->attrs[IG_slice_steps];
+    return ig_place_slice(arena, module, from, op->attrs[IG_slice_starts].as.dims,
+                          op->attrs[IG_slice_sizes].as.dims,
+                          steps->kind == IG_ATTR_INTS ? steps->as.ints : NULL);
+}
+
+static const view_fn views[IG_OP_COUNT] = {
+    [IG_OP_reshape] = view_reshape,
+    [IG_OP_expand] = view_expand,
+    [IG_OP_transpose] = view_transpose,
+    [IG_OP_slice] = view_slice,
+};
+
+ig_place *ig_place_view(ig_arena *arena, ig_module *module, const ig_op *view,
+                        const ig_place *from) {
+    assert(views[view->code] && "a view op");
+    return views[view->code](arena, module, view, from);
+}
+
+ig_place *ig_place_under(ig_arena *arena, ig_module *module, const ig_op *view,
+                         const ig_place *place) {
+    if (view->code == IG_OP_reshape) {
+        const ig_type *type = view->operands[0].value->type;
+        return ig_place_reshape(arena, module, place, type->rank, type->dims);
+    }
+    assert(view->code == IG_OP_transpose && "the two that lose no element");
+    int64_t inverse[IG_TENSOR_RANK];
+    for (uint32_t d = 0; d < place->rank; d++) {
+        inverse[view->attrs[IG_transpose_perm].as.ints[d]] = d;
+    }
+    return ig_place_transpose(arena, place, inverse);
+}
+
 ig_value *ig_place_value(ig_builder *b, const ig_place *place) {
     assert(place->root && "a place is in a buffer");
     ig_module *module = b->graph->module;

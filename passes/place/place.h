@@ -36,6 +36,14 @@ ig_place *ig_place_expand(ig_arena *arena, ig_module *module, const ig_place *pl
 ig_place *ig_place_reshape(ig_arena *arena, ig_module *module, const ig_place *place,
                            uint32_t rank, const ig_dim *dims);
 
+/* The same elements seen through `view`, whose operand is at `from`; NULL as above. */
+ig_place *ig_place_view(ig_arena *arena, ig_module *module, const ig_op *view,
+                        const ig_place *from);
+/* Where the operand of a reshape or transpose is, whose result is at `place`; NULL as
+ * above. */
+ig_place *ig_place_under(ig_arena *arena, ig_module *module, const ig_op *view,
+                         const ig_place *place);
+
 /* The plan value for a place: root itself, or a view op. */
 ig_value *ig_place_value(ig_builder *b, const ig_place *place);
 

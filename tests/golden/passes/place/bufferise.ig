@@ -700,3 +700,48 @@ module @m {
     ret %1, %5, %12
   }
 }
+# ---- joined_heads ----
+# bufferise: turned axes that become one are written in that order; not where rows do not stay rows.
+# run: fuse,bufferise
+# then: lower
+module @m {
+  graph @main(%x: f32[B, 2, 6, 4]) -> (f32[B, 6, 8], f32[B, 24, 2]) {
+    %0 = neg %x : f32[B, 2, 6, 4]
+    %1 = transpose %0 {perm = [0, 2, 1, 3]} : f32[B, 6, 2, 4]
+    %2 = reshape %1 {to = [B, 6, 8]} : f32[B, 6, 8]
+    %3 = softmax %2 {axis = 2} : f32[B, 6, 8]
+    %4 = abs %x : f32[B, 2, 6, 4]
+    %5 = transpose %4 {perm = [0, 2, 3, 1]} : f32[B, 6, 4, 2]
+    %6 = reshape %5 {to = [B, 24, 2]} : f32[B, 24, 2]
+    %7 = softmax %6 {axis = 2} : f32[B, 24, 2]
+    ret %3, %7
+  }
+}
+# expect:
+module @m {
+  plan @main(%x: f32[B, 2, 6, 4]) -> (&f32[B, 6, 8], &f32[B, 24, 2]) {
+    %0 = alloc : &f32[B, 6, 8]
+    %1 = view %0 {offset = 0, strides = [48, 4, 8, 1]} : &f32[B, 2, 6, 4]
+    compute %x, %1 {family = "map", outs = 1} (%2: f32[B, 2, 6, 4]) {
+      %3 = neg %2 : f32[B, 2, 6, 4]
+      yield %3
+    }
+    %4 = alloc : &f32[B, 6, 8]
+    compute %0, %4 {family = "softmax", outs = 1} (%5: f32[B, 6, 8]) {
+      %6 = softmax %5 {axis = 2} : f32[B, 6, 8]
+      yield %6
+    }
+    %7 = alloc : &f32[B, 2, 6, 4]
+    compute %x, %7 {family = "map", outs = 1} (%8: f32[B, 2, 6, 4]) {
+      %9 = abs %8 : f32[B, 2, 6, 4]
+      yield %9
+    }
+    %10 = view %7 {offset = 0, strides = [48, 1, 24]} : &f32[B, 24, 2]
+    %11 = alloc : &f32[B, 24, 2]
+    compute %10, %11 {family = "softmax", outs = 1} (%12: f32[B, 24, 2]) {
+      %13 = softmax %12 {axis = 2} : f32[B, 24, 2]
+      yield %13
+    }
+    ret %4, %11
+  }
+}
