@@ -96,8 +96,9 @@ const ig_torch_dtype_info *ig_ts_complex_of(ig_dtype part) {
                                                       : IG_TORCH_complex64);
 }
 
-static const ig_torch_dtype_info *join_operand(const ig_torch_dtype_info *a,
-                                               const ig_torch_dtype_info *b) {
+const ig_torch_dtype_info *ig_ts_promote_dtypes(const ig_torch_dtype_info *a,
+                                                const ig_torch_dtype_info *b) {
+    assert((!a || !a->is_quantised) && (!b || !b->is_quantised) && "numbers alone");
     if (!a || !b || a == b) {
         return a ? a : b;
     }
@@ -136,14 +137,15 @@ static void take_operand(operands *o, const ig_ts_value *value) {
         const ig_ts_tensor *t = value->as.tensor;
         uint32_t rank = t->type->rank - t->dtype->is_complex;
         if (rank > 0) {
-            o->tensors = join_operand(o->tensors, t->dtype);
+            o->tensors = ig_ts_promote_dtypes(o->tensors, t->dtype);
         } else if (t->is_number) {
-            o->numbers = join_operand(o->numbers, as_number(t->dtype));
+            o->numbers = ig_ts_promote_dtypes(o->numbers, as_number(t->dtype));
         } else {
-            o->scalars = join_operand(o->scalars, t->dtype);
+            o->scalars = ig_ts_promote_dtypes(o->scalars, t->dtype);
         }
     } else if (ig_ts_is_number(value)) {
-        o->numbers = join_operand(o->numbers, number_dtype((ig_ts_kind)value->kind));
+        o->numbers = ig_ts_promote_dtypes(o->numbers,
+                                          number_dtype((ig_ts_kind)value->kind));
     }
 }
 

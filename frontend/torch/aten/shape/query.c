@@ -362,7 +362,19 @@ ig_status ig_ts_op_clone(ig_ts_call *call) {
     return ig_ts_give(call, 0, x);
 }
 
-/* result_type(a, b), promote_types, can_cast are rare; this one is used. */
+/* promote_types(a, b): torch.export writes it for tensors made of extents */
+ig_status ig_ts_op_promote_types(ig_ts_call *call) {
+    const ig_torch_dtype_info *dtypes[2] = { NULL, NULL };
+    for (uint32_t i = 0; i < 2; i++) {
+        IG_TRY(ig_ts_torch_dtype(call, i, NULL, &dtypes[i]));
+        if (!dtypes[i] || dtypes[i]->is_quantised) {
+            return ig_ts_fail(call, IG_INVALID, "promotes what is no dtype of numbers");
+        }
+    }
+    return ig_ts_give_int(call, 0, ig_ts_promote_dtypes(dtypes[0], dtypes[1])->code);
+}
+
+/* result_type(a, b) */
 ig_status ig_ts_op_result_type(ig_ts_call *call) {
     const ig_torch_dtype_info *dtype = NULL;
     IG_TRY(ig_ts_result_torch_type(call, (const uint32_t[]){ 0, 1 }, 2, &dtype));
