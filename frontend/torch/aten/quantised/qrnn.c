@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * A gate's operand is quantised when it is known: the inputs of a layer all at
- * once, the state at each step.  So the steps are written out, and their number must be
- * known. */
+ * once, the state at each step.  So the steps are written out, or are a loop where the
+ * run knows their number. */
 #include "frontend/torch/aten/quantised/packed.h"
 
 #include "frontend/torch/eval/eval.h"
@@ -17,13 +17,13 @@ typedef struct layers {
     ig_value *h, *c;         /* [layers * directions, B, H] */
     const ig_ts_list *cells; /* a CellParamsBase each layer and direction */
     uint32_t layer_count, directions;
-    int64_t steps;
+    int64_t steps; /* 0: the run knows them */
 } layers;
 
 /* Weights of one layer and direction, as packed linear layers with bias. */
 typedef struct cell {
     const ig_ts_value *input, *state;
-    bool reduce_range;
+    bool reduce_range, is_backward;
 } cell;
 
 /* (type, [tensors], [doubles], [longs], [packed]) */
@@ -88,6 +88,78 @@ static void gru_step(ig_ts_call *call, ig_value *x, ig_value *from_state, ig_dim
     *h = add_gates(call, multiply_gates(call, gap, parts[1]), fresh);
 }
 
+/* The state after a step over `x` [B, gates]. */
+static void step_once(ig_ts_call *call, const layers *l, const cell *weights,
+                      ig_value *x, ig_value **h, ig_value **c) {
+    ig_value *state = ig_aten_packed_linear(call, *h, weights->state,
+                                            weights->reduce_range);
+    ig_dim size = ig_expr_extent(call->e, *h, 1);
+    if (l->is_lstm) {
+        lstm_step(call, x, state, size, h, c);
+    } else {
+        gru_step(call, x, state, size, h);
+    }
+}
+
+static ig_value *write_steps(ig_ts_call *call, const layers *l, const cell *weights,
+                             ig_value *x, ig_value **h, ig_value **c) {
+    ig_value **rows = IG_NEW_ARRAY(call->arena, ig_value *, (size_t)l->steps + 1);
+    for (int64_t i = 0; i < l->steps && call->e->status == IG_OK; i++) {
+        int64_t t = weights->is_backward ? l->steps - 1 - i : i;
+        step_once(call, l, weights, ig_expr_select(call->e, x, 0, ig_dim_of(t)), h, c);
+        rows[t] = *h ? ig_expr_unsqueeze(call->e, *h, 0) : NULL;
+    }
+    return call->e->status == IG_OK
+               ? ig_expr_concat(call->e, 0, rows, (uint32_t)l->steps)
+               : NULL;
+}
+
+/* (trip, cond, h, c) to (cond, h, c, h): the row of this trip is read, and stacked. */
+static void fill_steps(ig_ts_call *call, const layers *l, const cell *weights,
+                       ig_value *x, const ig_block *body) {
+    ig_value *h = body->args[2], *c = l->is_lstm ? body->args[3] : NULL;
+    step_once(call, l, weights,
+              ig_expr_gather(call->e, x, body->args[0], 0, IG_NEGATIVE_error), &h, &c);
+    if (call->e->status == IG_OK) {
+        ig_value *yields[4] = { body->args[1], h, l->is_lstm ? c : h, h };
+        ig_make_yield(call->e->builder, yields, l->is_lstm ? 4 : 3);
+    }
+}
+
+static ig_value *loop_steps(ig_ts_call *call, const layers *l, const cell *weights,
+                            ig_value *x, ig_value **h, ig_value **c) {
+    ig_expr *e = call->e;
+    x = weights->is_backward ? ig_expr_flip(e, x, 0) : x;
+    ig_dim steps = ig_expr_extent(e, x, 0), batch = ig_expr_extent(e, x, 1);
+    ig_dim dims[] = { steps, batch, ig_expr_extent(e, *h, 1) };
+    ig_value *operands[4] = { ig_expr_dim(e, steps, IG_DT_i64),
+                              ig_expr_number(e, IG_DT_bool, 1),
+                              ig_expr_expand(e, *h, 2, dims + 1),
+                              l->is_lstm ? ig_expr_expand(e, *c, 2, dims + 1) : NULL };
+    /* what the packed weights hold is loaded before the loop */
+    (void)ig_aten_packed_linear(call, operands[2], weights->state,
+                                weights->reduce_range);
+    if (e->status != IG_OK) {
+        return NULL;
+    }
+    uint32_t states = l->is_lstm ? 2 : 1;
+    const ig_type *types[3] = { operands[2]->type, operands[2]->type };
+    types[states] = ig_type_tensor(e->module, (ig_dtype)types[0]->dtype, 3, dims);
+    ig_builder outer = *e->builder;
+    ig_op *op = ig_expr_open_loops(e, operands, 2 + states, types, 1);
+    if (op) {
+        fill_steps(call, l, weights, x, op->bodies[0]);
+    }
+    *e->builder = outer;
+    if (!op || e->status != IG_OK) {
+        return NULL;
+    }
+    *h = ig_op_result(op, 0);
+    *c = l->is_lstm ? ig_op_result(op, 1) : NULL;
+    ig_value *rows = ig_op_result(op, states);
+    return weights->is_backward ? ig_expr_flip(e, rows, 0) : rows;
+}
+
 /* One layer in one direction; gives [T, B, H] and leaves the last state in h, c. */
 static ig_value *run_part(ig_ts_call *call, const layers *l, ig_value *x, uint32_t part,
                           ig_value **h, ig_value **c) {
@@ -98,23 +170,12 @@ static ig_value *run_part(ig_ts_call *call, const layers *l, ig_value *x, uint32
     x = ig_aten_packed_linear(call, x, weights.input, weights.reduce_range);
     *h = ig_expr_select(call->e, l->h, 0, ig_dim_of(part));
     *c = l->is_lstm ? ig_expr_select(call->e, l->c, 0, ig_dim_of(part)) : NULL;
-    ig_value **rows = IG_NEW_ARRAY(call->arena, ig_value *, (size_t)l->steps + 1);
-    for (int64_t i = 0; i < l->steps && call->e->status == IG_OK; i++) {
-        int64_t t = part % l->directions ? l->steps - 1 - i : i;
-        ig_dim size = ig_expr_extent(call->e, *h, 1);
-        ig_value *now = ig_expr_select(call->e, x, 0, ig_dim_of(t));
-        ig_value *state = ig_aten_packed_linear(call, *h, weights.state,
-                                                weights.reduce_range);
-        if (l->is_lstm) {
-            lstm_step(call, now, state, size, h, c);
-        } else {
-            gru_step(call, now, state, size, h);
-        }
-        rows[t] = *h ? ig_expr_unsqueeze(call->e, *h, 0) : NULL;
+    if (call->e->status != IG_OK) {
+        return NULL;
     }
-    return call->e->status == IG_OK
-               ? ig_expr_concat(call->e, 0, rows, (uint32_t)l->steps)
-               : NULL;
+    weights.is_backward = part % l->directions != 0;
+    return l->steps ? write_steps(call, l, &weights, x, h, c)
+                    : loop_steps(call, l, &weights, x, h, c);
 }
 
 static ig_status run_layers(ig_ts_call *call, const layers *l, bool batch_first) {
@@ -187,12 +248,13 @@ ig_status ig_ts_op_q_rnn(ig_ts_call *call) {
                           l.layer_count);
     }
     IG_TRY(call->e->status);
-    if (!ig_dim_constant(call->module, ig_expr_extent(call->e, l.x, 0), &l.steps) ||
-        l.steps > STEPS_MAX || l.steps == 0) {
-        return ig_ts_fail(
-            call, IG_UNSUPPORTED,
-            "a quantised recurrent layer over a number of steps that is not known");
-    }
+    ig_dim steps = ig_expr_extent(call->e, l.x, 0);
+    ig_expr_guard_less_equal(call->e, ig_dim_of(1), steps,
+                             "a recurrent layer needs one step or more");
+    bool is_short = ig_dim_constant(call->module, steps, &l.steps) &&
+                    l.steps <= STEPS_MAX;
+    l.steps = is_short ? l.steps : 0;
+    IG_TRY(call->e->status);
     return run_layers(call, &l, batch_first);
 }
 
