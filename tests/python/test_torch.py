@@ -132,6 +132,33 @@ class Torch(unittest.TestCase):
         with self.assertRaises(TypeError):
             ingot.compile(traced, (x,), (None, None))
 
+    def test_quantised_recurrent_layers_of_open_steps(self):
+        """Steps that the run counts, in both directions, of two layers; none is an error."""
+        for kind in torch.nn.LSTM, torch.nn.GRU:
+            layer = kind(4, 3, 2, bidirectional=True, batch_first=True)
+            layer = torch.ao.quantization.quantize_dynamic(torch.nn.Sequential(layer), {kind})
+            x = torch.randn(2, 5, 4)
+            with tempfile.NamedTemporaryFile(suffix=".pt") as file:
+                torch.jit.trace(layer, x, check_trace=False).save(file.name)
+                program = ingot.compile(file.name, inputs=["0=f32[B, T, 4]"])
+            for shape in (2, 5, 4), (1, 1, 4), (3, 7, 4):
+                x = torch.randn(shape)
+                for got, want in zip(torch.utils._pytree.tree_leaves(program(x)),
+                                     torch.utils._pytree.tree_leaves(layer(x)), strict=True):
+                    torch.testing.assert_close(got, want, rtol=1e-4, atol=1e-5)
+            with self.assertRaisesRegex(ValueError, "must be from 1"):
+                program(torch.randn(2, 0, 4))
+
+    def test_tensors_made_of_extents(self):
+        """torch.export writes promote_types, whose result nothing uses."""
+        class Sizes(torch.nn.Module):
+            def forward(self, x):
+                return torch.tensor([x.size(0), x.size(1) * 2])
+
+        both = {0: torch.export.Dim.DYNAMIC, 1: torch.export.Dim.DYNAMIC}
+        program = ingot.compile(Sizes(), (torch.ones(3, 5),), (both,))
+        self.assertEqual(program(torch.ones(0, 7)).tolist(), [0, 14])
+
     def test_state_and_fixed_arguments(self):
         module = Net().eval()
         program = ingot.compile(module, (torch.randn(2, 4), 2.0))

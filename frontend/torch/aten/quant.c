@@ -108,6 +108,52 @@ ig_status ig_aten_through_steps(ig_ts_call *call, ig_ts_op_hook hook) {
     return run_through(call, hook, &q, steps.axis < 0 ? &steps : q.quant);
 }
 
+static ig_status refuse_channels(ig_ts_call *call, const ig_ts_quant *quant) {
+    return quant->axis < 0 ? IG_OK
+                           : ig_ts_fail(call, IG_UNSUPPORTED,
+                                        "moves elements that are quantised by channel, "
+                                        "which is not supported yet");
+}
+
+ig_status ig_aten_through_raw(ig_ts_call *call, ig_ts_op_hook hook) {
+    ig_aten_quantised q;
+    if (!ig_aten_quantised_arg(call, 0, &q)) {
+        return call->e->status;
+    }
+    IG_TRY(refuse_channels(call, q.quant));
+    call->args[0] = ig_ts_tensor_value(call, q.raw);
+    IG_TRY(hook(call));
+    return ig_ts_give_quantised(call, 0, ig_ts_read(call, &call->results[0]), q.dtype,
+                                q.quant);
+}
+
+bool ig_aten_are_quantised(const ig_ts_call *call) {
+    const ig_ts_list *list = ig_ts_items_of(&call->args[0], 1);
+    return list && list->items[0].kind == IG_TS_TENSOR &&
+           list->items[0].as.tensor->quant;
+}
+
+ig_status ig_aten_through_floats(ig_ts_call *call, ig_ts_op_hook hook) {
+    const ig_ts_list *list = ig_ts_items_of(&call->args[0], 1);
+    ig_ts_list *numbers = ig_ts_list_create(call->eval, list->count);
+    ig_aten_quantised first = { 0 };
+    for (size_t i = 0; i < list->count; i++) {
+        ig_aten_quantised q;
+        if (!ig_aten_quantised_of(call, &list->items[i], &q)) {
+            return call->e->status;
+        }
+        first = i ? first : q;
+        IG_TRY(refuse_channels(call, q.quant));
+        ig_value *x = ig_aten_dequantise(call, &q);
+        IG_TRY(call->e->status);
+        ig_ts_list_add(call->eval, numbers, ig_ts_tensor_value(call, x));
+    }
+    call->args[0] = ig_ts_of_list(numbers);
+    IG_TRY(hook(call));
+    return ig_aten_give_quantised(call, ig_ts_read(call, &call->results[0]),
+                                  first.dtype, first.quant);
+}
+
 const ig_ts_quant *ig_aten_choose_quant(ig_ts_call *call, ig_value *x, double steps) {
     ig_ts_quant *quant = IG_NEW(call->arena, ig_ts_quant);
     ig_quant_params chosen = ig_compose_choose_quant_torch(call->e, x, steps);

@@ -26,6 +26,13 @@ ig_status ig_aten_through_float(ig_ts_call *call, ig_ts_op_hook hook);
  * ties as torch rounds sums of integers. */
 ig_status ig_aten_through_steps(ig_ts_call *call, ig_ts_op_hook hook);
 
+/* Runs a row's function, which moves elements, on the integers of argument 0. */
+ig_status ig_aten_through_raw(ig_ts_call *call, ig_ts_op_hook hook);
+/* Is the first item of argument 0, a list, quantised?  Runs a row's function on all of
+ * them as real numbers; its result 0 is quantised as the first item was. */
+bool ig_aten_are_quantised(const ig_ts_call *call);
+ig_status ig_aten_through_floats(ig_ts_call *call, ig_ts_op_hook hook);
+
 /* (element - zero point) * scale, f32. */
 ig_value *ig_aten_dequantise(ig_ts_call *call, const ig_aten_quantised *q);
 /* Scale (f32) and zero point (of the elements' type, or f32) as compose/ takes them. */

@@ -1,6 +1,7 @@
 /* Gathers and scatters along one axis.
  * SPDX-License-Identifier: Apache-2.0 */
 #include "frontend/torch/aten/aten.h"
+#include "frontend/torch/aten/quant.h"
 #include "ir/build/extent.h"
 
 #include <assert.h>
@@ -86,6 +87,9 @@ ig_status ig_ts_op_take_along(ig_ts_call *call) {
 
 /* index_select(self, dim, index) */
 ig_status ig_ts_op_index_select(ig_ts_call *call) {
+    if (ig_aten_is_quantised(call, 0)) {
+        return ig_aten_through_raw(call, ig_ts_op_index_select);
+    }
     ig_value *x = ig_aten_tensor(call, 0), *index = ig_aten_tensor(call, 2);
     if (!x || !index) {
         return call->e->status;

@@ -8,6 +8,7 @@
  *
  *     x [A, B, C, D], indices [-, i, j, -], i and j broadcast to S…
  *     x' [B, C, A, D]  gather_nd (i, j)  ->  [S…, A, D]  ->  [A, S…, D] */
+#include "frontend/torch/aten/quant.h"
 #include "frontend/torch/aten/view.h"
 #include "ir/build/extent.h"
 
@@ -142,6 +143,9 @@ static uint32_t position_of(const indexing *ix, int64_t *perm) {
 
 /* index(self, indices) */
 ig_status ig_ts_op_index(ig_ts_call *call) {
+    if (ig_aten_is_quantised(call, 0)) {
+        return ig_aten_through_raw(call, ig_ts_op_index);
+    }
     indexing ix;
     int64_t perm[2 * IG_TENSOR_RANK];
     if (!open_indexing(call, &ix)) {

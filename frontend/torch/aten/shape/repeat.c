@@ -1,5 +1,6 @@
 /* Repetition, rotation and grids.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torch/aten/quant.h"
 #include "frontend/torch/aten/view.h"
 #include "ir/build/extent.h"
 
@@ -37,6 +38,9 @@ static ig_value *repeat_axes(ig_expr *e, ig_value *x, const ig_dim *repeats,
 }
 
 ig_status ig_ts_op_repeat(ig_ts_call *call) {
+    if (ig_aten_is_quantised(call, 0)) {
+        return ig_aten_through_raw(call, ig_ts_op_repeat);
+    }
     uint32_t count;
     ig_value *x = ig_aten_tensor(call, 0);
     const ig_dim *repeats = ig_aten_dims(call, 1, 0, &count);
@@ -99,6 +103,9 @@ static ig_value *repeat_each(ig_expr *e, ig_value *x, uint32_t axis, ig_dim time
 
 /* repeat_interleave(self, repeats, dim, output_size): repeats a number or a tensor */
 ig_status ig_ts_op_interleave(ig_ts_call *call) {
+    if (ig_aten_is_quantised(call, 0)) {
+        return ig_aten_through_raw(call, ig_ts_op_interleave);
+    }
     ig_expr *e = call->e;
     ig_value *x = ig_aten_tensor(call, 0);
     if (!x) {
@@ -198,6 +205,9 @@ ig_status ig_ts_op_fftshift(ig_ts_call *call) {
 
 /* flip(self, dims); variant: fliplr 1, flipud 2 */
 ig_status ig_ts_op_flip(ig_ts_call *call) {
+    if (ig_aten_is_quantised(call, 0)) {
+        return ig_aten_through_raw(call, ig_ts_op_flip);
+    }
     uint32_t count = 1, axis;
     ig_value *x = ig_aten_tensor(call, 0);
     int64_t fixed = call->row->variant == 1 ? 1 : 0;

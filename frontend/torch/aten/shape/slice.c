@@ -1,5 +1,6 @@
 /* Parts of a tensor: slices, single indices, splits; and putting parts together.
  * SPDX-License-Identifier: Apache-2.0 */
+#include "frontend/torch/aten/quant.h"
 #include "frontend/torch/aten/view.h"
 #include "frontend/torch/eval/stacked.h"
 
@@ -331,6 +332,9 @@ static ig_status cat_stacked(ig_ts_call *call, ig_value *stack) {
 
 /* cat(tensors, dim) */
 ig_status ig_ts_op_cat(ig_ts_call *call) {
+    if (ig_aten_are_quantised(call)) {
+        return ig_aten_through_floats(call, ig_ts_op_cat);
+    }
     uint32_t count;
     ig_dtype dtype = IG_DT_f32;
     ig_value *stack;
@@ -347,6 +351,9 @@ ig_status ig_ts_op_cat(ig_ts_call *call) {
 
 /* stack(tensors, dim) */
 ig_status ig_ts_op_stack(ig_ts_call *call) {
+    if (ig_aten_are_quantised(call)) {
+        return ig_aten_through_floats(call, ig_ts_op_stack);
+    }
     uint32_t count;
     ig_dtype dtype = IG_DT_f32;
     ig_value *stack;
@@ -405,6 +412,9 @@ ig_status ig_ts_op_atleast_list(ig_ts_call *call) {
 
 /* hstack, vstack, dstack; variant: at least so many axes */
 ig_status ig_ts_op_stack_along(ig_ts_call *call) {
+    if (ig_aten_are_quantised(call)) {
+        return ig_aten_through_floats(call, ig_ts_op_stack_along);
+    }
     uint32_t count, rank = (uint32_t)call->row->variant;
     ig_dtype dtype = IG_DT_f32;
     ig_value **values = ig_aten_tensors(call, 0, &count);
@@ -420,6 +430,9 @@ ig_status ig_ts_op_stack_along(ig_ts_call *call) {
 
 /* column_stack: vectors as columns */
 ig_status ig_ts_op_column_stack(ig_ts_call *call) {
+    if (ig_aten_are_quantised(call)) {
+        return ig_aten_through_floats(call, ig_ts_op_column_stack);
+    }
     uint32_t count;
     ig_dtype dtype = IG_DT_f32;
     ig_value **values = ig_aten_tensors(call, 0, &count);
