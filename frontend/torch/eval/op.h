@@ -198,7 +198,7 @@ const ig_torch_dtype_info *ig_ts_real_of(ig_dtype dtype);
 const ig_torch_dtype_info *ig_ts_complex_of(ig_dtype part);
 /* Promotion of two dtypes of tensors with dims. */
 ig_dtype ig_ts_promote(ig_dtype a, ig_dtype b);
-/* The same of any torch dtypes that are not quantised; NULL: none. */
+/* The same of any torch dtypes that the IR has; NULL: none. */
 const ig_torch_dtype_info *ig_ts_promote_dtypes(const ig_torch_dtype_info *a,
                                                 const ig_torch_dtype_info *b);
 /* The same for `count` tensors of arg `index`, a list (cat, stack). */

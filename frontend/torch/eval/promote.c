@@ -98,7 +98,8 @@ const ig_torch_dtype_info *ig_ts_complex_of(ig_dtype part) {
 
 const ig_torch_dtype_info *ig_ts_promote_dtypes(const ig_torch_dtype_info *a,
                                                 const ig_torch_dtype_info *b) {
-    assert((!a || !a->is_quantised) && (!b || !b->is_quantised) && "numbers alone");
+    assert((!a || a->ir < IG_DT_COUNT) && (!b || b->ir < IG_DT_COUNT) &&
+           "dtypes that the IR has; quantised ones are refused by who asks");
     if (!a || !b || a == b) {
         return a ? a : b;
     }
