@@ -10,7 +10,7 @@
  */
 #include "ir/build/expr.h"
 #include "passes/place/bufferise.h"
-#include "passes/place/ranks.h"
+#include "passes/place/resolve.h"
 
 #include <assert.h>
 #include <string.h>

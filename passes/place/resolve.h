@@ -24,6 +24,12 @@ void ig_resolver_bind(ig_resolver *m, ig_value *found, const ig_dim *symbols,
 /* Replaces a result by `value`, reshaped to the result's type where that differs. */
 void ig_resolver_replace(ig_resolver *m, uint32_t result, ig_value *value);
 
+/* resolve_ranks.c: what ops of sharded graphs tell the functions of libingot-group,
+ * whose arguments runtime/collective/ranks.h gives: params of rank_bag_ids, and of
+ * rank_bag_ids_count. */
+enum { IG_BAG_IDS_PARAMS = 14 };
+void ig_resolve_bag_params(const ig_op *op, ig_dim params[IG_BAG_IDS_PARAMS]);
+
 /* resolve_select.c: ops whose results' sizes depend on elements. */
 ig_status ig_resolve_topk(ig_resolver *m);
 ig_status ig_resolve_nonzero(ig_resolver *m);

@@ -23,7 +23,6 @@
 #include "ir/bag.h"
 #include "ir/shard.h"
 #include "passes/engine/users.h"
-#include "passes/place/ranks.h"
 
 #include <assert.h>
 

@@ -12,7 +12,6 @@
  *     value.c       names, types and equality of values
  *     heap.c        values with identity, and the journal of their changes
  *     storage.c     tensors: reading views, writing through them
- *     pick.c        views by an index: where their elements are
  *     weight.c      tensors of the archive
  *     choice.c      tensors that are one of two, as the run chooses
  *     stride.c      positions of the elements of views
@@ -126,7 +125,7 @@ struct ig_ts_eval {
     ig_map rows;                                 /* "aten::add" -> ig_ts_overloads */
     ig_map folded;         /* names of weights whose values were used at import */
     ig_map nested;         /* values with places of padding -> ig_ts_nested */
-    ig_map picks;          /* indices of views' gathers -> their strides (pick.c) */
+    ig_map picks;          /* indices of views' gathers -> their strides (stride.c) */
     ig_map changing;       /* of those that the call changes: never used so */
     ig_ts_list *constants; /* of constants.pkl */
     ig_ts_object *root;

@@ -10,7 +10,7 @@
  *     transpose    inner, transposed back
  *     slice        outer with inner inserted in the slice's place
  *     gather       outer with inner scattered at the index, which has rank 0 or takes
- *                  no element twice (pick.c)
+ *                  no element twice (stride.c)
  *     bitcast      inner, as elements of outer's type
  *     expand       nothing: torch refuses to write where elements share memory
  */
