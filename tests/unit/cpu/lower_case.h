@@ -49,6 +49,23 @@ static inline void lower_match_each(lower_case *c, uint32_t outputs, double boun
     }
 }
 
+/* Offsets (input 1) that are wrong at `position`, where they are `value`; a position of
+ * -1: they are right.  Nothing outside is touched. */
+static inline void lower_check_offsets(lower_case *c, const int64_t *offsets,
+                                       int64_t position, int64_t value) {
+    for (int64_t i = 0; i < c->inputs[1].count; i++) {
+        ig_tensor_set_i64(&c->inputs[1], i, offsets[i]);
+    }
+    lower_passes(c);
+    lower_launch_all(c); /* code */
+    CHECK_INT(c->report.operand, position < 0 ? -1 : 1);
+    if (position >= 0) {
+        CHECK_INT(c->report.position, position);
+        CHECK_INT(c->report.value, value);
+    }
+    lower_check_form(c);
+}
+
 /* Special values at every level; `prepare` (may be NULL) sets
  * inputs that need an order. */
 static inline void lower_check_special(const char *text, const int64_t *extents,
