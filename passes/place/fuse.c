@@ -113,7 +113,7 @@ static ig_fuse_region *find_joinable(ig_fuser *f, ig_op *op, const ig_value *val
     return is_used_only_by(value, op) ? find_growing(f, op, value) : NULL;
 }
 
-static void draw_in(ig_fuser *f, ig_fuse_region *into, ig_fuse_region *from) {
+void ig_fuse_draw_in(ig_fuser *f, ig_fuse_region *into, ig_fuse_region *from) {
     ig_arena *arena = f->run->scratch;
     for (size_t i = 0; i < from->ops.count; i++) {
         IG_PUSH(arena, &into->ops, from->ops.items[i]);
@@ -128,7 +128,7 @@ static void add_op(ig_fuser *f, ig_fuse_region *r, ig_op *op) {
         ig_fuse_region *from = find_joinable(f, op, op->operands[i].value);
         if (from && from != r && is_map(from) &&
             from->ops.count + r->ops.count < IG_REGION_OPS) {
-            draw_in(f, r, from);
+            ig_fuse_draw_in(f, r, from);
         }
     }
     IG_PUSH(f->run->scratch, &r->ops, op);

@@ -24,6 +24,9 @@ typedef struct ig_fuser {
 /* The region that has `op` now, or NULL. */
 ig_fuse_region *ig_fuse_region_of(ig_fuser *f, const ig_op *op);
 
+/* The ops of `from` become the last ones of `into`. */
+void ig_fuse_draw_in(ig_fuser *f, ig_fuse_region *into, ig_fuse_region *from);
+
 /* fuse_attention.c */
 void ig_fuse_attention(ig_fuser *f, const ig_block *block);
 

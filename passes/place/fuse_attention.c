@@ -11,8 +11,7 @@
  * Softmax may be absent: weights are then what elementwise ops make of the scores.
  * Where queries, keys and values are jagged rows made padded (jagged_to_padded), and
  * such rows are made of the result, by the same offsets, these ops are part of the
- * region too: rows that fill up parts are not computed.  Softmax would count their
- * keys.
+ * region too: rows that fill up parts are not computed.
  *
  * Nothing else uses the scores or the weights, whose rows and columns have a form that
  * the kernel takes (passes/lower/cpu/attention.c): f32, rows of values of at most
@@ -263,12 +262,6 @@ static void append_chain(ig_fuser *f, ig_fuse_region *into, const chain *from,
     }
 }
 
-static void append_ops(ig_fuser *f, ig_fuse_region *into, const ig_fuse_region *from) {
-    for (size_t i = 0; i < from->ops.count; i++) {
-        IG_PUSH(f->run->scratch, &into->ops, from->ops.items[i]);
-    }
-}
-
 /* The product's region has all of them, in order. */
 static void join_pieces(ig_fuser *f, const pieces *p) {
     ig_fuse_region own = *p->product, *into = p->product;
@@ -278,13 +271,11 @@ static void join_pieces(ig_fuser *f, const pieces *p) {
     for (uint32_t i = 0; i < IG_COUNT_OF(p->factors); i++) {
         append_chain(f, into, &p->factors[i], true);
     }
-    append_ops(f, into, p->scores);
-    p->scores->merged_into = into;
+    ig_fuse_draw_in(f, into, p->scores);
     if (p->softmax) {
-        append_ops(f, into, p->softmax);
-        p->softmax->merged_into = into;
+        ig_fuse_draw_in(f, into, p->softmax);
     }
-    append_ops(f, into, &own);
+    ig_fuse_draw_in(f, into, &own);
     append_chain(f, into, &p->result, false);
 }
 

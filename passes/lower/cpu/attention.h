@@ -58,8 +58,6 @@ typedef struct attention_keys {
 
 typedef ig_value *(*attention_join)(ig_builder *b, ig_value *x, ig_value *y);
 
-/* The larger one, which is never NaN. */
-ig_value *attention_larger(ig_builder *b, ig_value *x, ig_value *max);
 /* Of as many vectors as lanes, which it changes, each one's lanes joined to one. */
 ig_value *attention_join_lanes(const attention *a, ig_builder *b, ig_value **vectors,
                                attention_join join);

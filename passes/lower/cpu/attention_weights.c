@@ -14,6 +14,7 @@
  */
 #include "passes/lower/cpu/attention.h"
 #include "passes/lower/math/math.h"
+#include "passes/lower/serial/softmax.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,10 +31,6 @@ typedef ig_value *(*step_fn)(const attention *a, ig_builder *b, const key_row *r
 
 static ig_value *weight_at(ig_builder *b, const key_row *r, ig_value *i) {
     return k_add(b, k_mul(b, r->row, k_i64(b, ATTENTION_KEYS)), i);
-}
-
-ig_value *attention_larger(ig_builder *b, ig_value *x, ig_value *max) {
-    return k_where(b, k_compare(b, IG_OP_gt, x, max), x, max);
 }
 
 ig_value *attention_join_lanes(const attention *a, ig_builder *b, ig_value **vectors,
@@ -86,7 +83,7 @@ static ig_value *step_larger(const attention *a, ig_builder *b, const key_row *r
     ig_value *x = map_scores(a, b, r, i, left);
     x = mask_missing(a, b, x, left);
     k_store(b, x, a->weights, weight_at(b, r, i));
-    return attention_larger(b, x, total);
+    return ig_softmax_larger(b, x, total);
 }
 
 /* Has a weight that is not 0 been there?  One block is multiplied in any case. */
@@ -150,10 +147,10 @@ static const double no_weight = -104;
 static ig_value *join_maxima(const attention *a, ig_builder *b, ig_value *row) {
     ig_value *none = k_const_vector(b, IG_DT_f32, a->lanes, -(double)INFINITY);
     ig_value *zero = k_const_vector(b, IG_DT_f32, a->lanes, 0);
-    ig_value *own = join_rows(a, b, row, attention_larger), *max = own, *before = NULL;
+    ig_value *own = join_rows(a, b, row, ig_softmax_larger), *max = own, *before = NULL;
     if (a->is_long) {
         before = k_load(b, a->max, row, a->lanes);
-        max = attention_larger(b, own, before);
+        max = ig_softmax_larger(b, own, before);
         k_store(b, max, a->max, row);
     }
     ig_value *origin = k_where(b, k_compare(b, IG_OP_eq, max, none), zero, max);

@@ -423,11 +423,9 @@ static void emit_micro_panel(const dot *d, ig_builder *b, dot_micro_panel *s) {
     }
     if (d->panels.is_deep && !s->range->k) {
         emit_deep(d, b, s);
-    } else if (s->range->k) {
-        make_panel(d, b, s, s->range->k);
-        emit_blocks(d, b, s, s->range->k);
     } else {
-        ig_value *k[2] = { k_i64(b, 0), d->words };
+        ig_value *all[2] = { k_i64(b, 0), d->words };
+        ig_value *const *k = s->range->k ? s->range->k : all;
         make_panel(d, b, s, k);
         emit_blocks(d, b, s, k);
     }
