@@ -2,7 +2,7 @@
 # Tests of ingot serve, over loopback, on ports that the kernel chooses.
 # SPDX-License-Identifier: Apache-2.0
 #
-#   tests/serve/run.sh [front|triton|repository|batch|queues|loads|page|hostile|worker|isolate|secure|stored|shadow|steps|deploy…]     without: all
+#   tests/serve/run.sh [front|triton|repository|turns|batch|queues|loads|page|hostile|worker|isolate|secure|stored|shadow|steps|deploy…]     without: all
 #
 # INGOT_BUILD names the build (build/release).  gRPC is spoken by python3-grpcio; where that
 # is absent, its checks are skips.
@@ -22,7 +22,7 @@ protoc --proto_path=tools/serve/grpc --python_out="$tmp" oip.proto 2>/dev/null
 protoc --proto_path=tools/serve/profile --python_out="$tmp" profile.proto 2>/dev/null
 python=$(PATH=/usr/bin:$PATH command -v python3)
 passed=0 failed=0 skipped=0
-[ $# != 0 ] || set -- front triton repository batch queues loads page hostile worker isolate secure stored shadow steps deploy
+[ $# != 0 ] || set -- front triton repository turns batch queues loads page hostile worker isolate secure stored shadow steps deploy
 for part; do
     mkdir -p "$tmp/$part" # models that another part left are none of this one's
     INGOT_SERVE_TMP=$tmp/$part "$python" "tests/serve/$part.py" >"$tmp/out" 2>&1

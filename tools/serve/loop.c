@@ -23,7 +23,6 @@ struct loop {
     http_door *http;
     profiler *profiler; /* or NULL */
     grpc_door *grpc;
-    unsigned generation; /* of lane.catalog */
     int64_t swept;
     _Atomic int64_t drain_deadline; /* 0: not draining */
 };
@@ -62,19 +61,6 @@ loop *loop_open(size_t index, const limits *max, mailbox *box, const key_ring *r
 }
 
 /* ---- a turn ---- */
-
-/* The newest catalog; the one before it is given back. */
-static void take_catalog(loop *of) {
-    unsigned newest = repository_generation(of->lane.repository);
-    if (of->lane.catalog && newest == of->generation) {
-        return;
-    }
-    if (of->lane.catalog) {
-        repository_give_back(of->lane.repository, of->lane.catalog);
-    }
-    of->generation = newest;
-    of->lane.catalog = repository_take(of->lane.repository);
-}
 
 static void take_keys(loop *of) {
     of->lane.keys = keys_now(of->lane.ring);
@@ -146,7 +132,7 @@ static void *run_turns(void *user) {
     for (;;) {
         int count = epoll_wait(of->poll, events, EVENTS, choose_wait(of));
         of->lane.now = clock_now();
-        take_catalog(of);
+        lane_follow(&of->lane);
         take_keys(of);
         take_events(of, events, count < 0 ? 0 : count);
         of->lane.read_ns = clock_now() - of->lane.now;
@@ -187,10 +173,7 @@ void loop_drain(loop *of, int64_t deadline) {
 
 void loop_join(loop *of) {
     pthread_join(of->thread, NULL);
-    if (of->lane.catalog) {
-        repository_give_back(of->lane.repository, of->lane.catalog);
-        of->lane.catalog = NULL;
-    }
+    lane_end(&of->lane);
 }
 
 void loop_close(loop *of) {

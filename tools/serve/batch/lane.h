@@ -23,8 +23,9 @@ typedef struct lane {
     size_t index; /* of the loop */
     const limits *limits;
     budget memory;
-    repository *repository;
-    catalog *catalog; /* of this turn */
+    repository *repository; /* NULL: it has ended */
+    catalog *catalog;       /* what lane_follow took last; NULL: nothing yet */
+    unsigned generation;    /* its */
     mailbox *box;
     struct runner *runner;
     const key_ring *ring; /* certificates and tokens */
@@ -37,6 +38,14 @@ typedef struct lane {
     struct profiler *profiler;    /* whose they are */
 } lane;
 
+/* The newest catalog is the lane's from here on.  Each turn begins so, and each request
+ * too, however late in its turn it is read: another loop may have told its client that
+ * a model was loaded.  Nobody who calls it looks at an older catalog any more; what was
+ * found in one is gone, but for requests, which keep their versions.  False: the server
+ * has ended, and there is none. */
+bool lane_follow(lane *of);
+/* Gives the catalog back for good: the repository is about to end. */
+void lane_end(lane *of);
 /* Live, and will take requests. */
 bool lane_is_ready(const lane *of);
 

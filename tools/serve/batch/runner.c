@@ -25,10 +25,6 @@ struct runner {
     size_t output_room;
 };
 
-bool lane_is_ready(const lane *of) {
-    return !of->is_draining && repository_is_ready(of->repository);
-}
-
 runner *runner_create(lane *of) {
     runner *made = calloc(1, sizeof *made);
     if (made) {
@@ -63,10 +59,15 @@ static bool refuse_request(request *what, refusal why) {
     return request_fail(what, CALL_FULL, "%s", refusal_words(why));
 }
 
-/* A request that waits beyond this turn keeps its catalog. */
-static void hold_version(request *what) {
-    what->holds = true;
-    atomic_fetch_add(&what->served->users, 1);
+/* The request keeps its version, which the next catalog may lack, until it is finished
+ * or goes on with another one. */
+static void keep_version(request *what) {
+    served *before = what->kept;
+    what->kept = what->served;
+    atomic_fetch_add(&what->kept->users, 1);
+    if (before) {
+        atomic_fetch_sub(&before->users, 1);
+    }
 }
 
 /* Runs that cost less than was measured must be found out: each request that is refused
@@ -146,6 +147,7 @@ static bool prepare_request(runner *of, request *what) {
     if (!what->served) {
         return request_fail(what, status, "%s", words);
     }
+    keep_version(what);
     int64_t timeout = what->served->config.queue_timeout;
     if (timeout && (!what->deadline || what->begun + timeout < what->deadline)) {
         what->deadline = what->begun + timeout;
@@ -196,18 +198,13 @@ static void take_off(runner *from, request **at) {
     }
 }
 
-static void release_version(request *what) {
-    if (what->holds) {
-        what->holds = false;
-        atomic_fetch_sub(&what->served->users, 1);
-    }
-}
-
 void runner_forget(runner *from, request *what) {
     for (request **at = &from->first; *at; at = &(*at)->next) {
         if (*at == what) {
             take_off(from, at);
-            release_version(what);
+            if (what->kept) {
+                atomic_fetch_sub(&what->kept->users, 1);
+            }
             return;
         }
     }
@@ -369,13 +366,13 @@ static void count_request(runner *of, const request *what, int64_t begin, int64_
 /* Tells a request's results, which are in the memory of the version that `ran` until
  * then; NULL: none did, or others of the run are still to be told. */
 static void finish_request(request *what, served *ran) {
-    served *to = what->holds ? what->served : NULL;
+    served *kept = what->kept;
     what->finish(what);
     if (ran) {
         served_release(ran);
     }
-    if (to) {
-        atomic_fetch_sub(&to->users, 1);
+    if (kept) {
+        atomic_fetch_sub(&kept->users, 1);
     }
 }
 
@@ -562,8 +559,8 @@ static void run_next(runner *of, const batch *all) {
     for (size_t i = 0; i < all->count; i++) {
         request *what = all->all[i];
         if (what->status == CALL_OK) {
-            release_version(what);
             step_next(what, of->lane);
+            keep_version(what);
         }
         if (group.count && !may_join(&group, group.all[0], what)) {
             run_batch(of, &group);
@@ -573,15 +570,6 @@ static void run_next(runner *of, const batch *all) {
         group.rows += what->rows > 0 ? what->rows : 0;
     }
     run_batch(of, &group);
-}
-
-/* What waits beyond this turn keeps its version, which the next catalog may lack. */
-static void hold_all(runner *of) {
-    for (request *each = of->first; each; each = each->next) {
-        if (each->status == CALL_OK && !each->holds) {
-            hold_version(each);
-        }
-    }
 }
 
 void runner_turn(runner *of) {
@@ -594,5 +582,4 @@ void runner_turn(runner *of) {
         run_batch(of, &next);
         has_time = !of->first || clock_now() < end || of->lane->is_draining;
     }
-    hold_all(of);
 }

@@ -66,12 +66,12 @@ typedef struct request {
     const void *order; /* those of one order are finished in order; NULL: whenever */
     /* Of whoever runs it. */
     struct request *next;
-    struct served *served;
-    ig_view *views; /* inputs in the order of the program's ports */
-    int64_t rows;   /* of the batch that it brings; -1: it runs alone */
-    int64_t cost;   /* ns that its share of a run takes, as the last runs did */
-    bool holds;     /* the version is kept until it is finished */
-    bool is_queued; /* it counts among those that wait for its version */
+    struct served *served; /* NULL: none was found */
+    struct served *kept; /* `served`, or until it is that, the one before; it is open */
+    ig_view *views;      /* inputs in the order of the program's ports */
+    int64_t rows;        /* of the batch that it brings; -1: it runs alone */
+    int64_t cost;        /* ns that its share of a run takes, as the last runs did */
+    bool is_queued;      /* it counts among those that wait for its version */
     /* Of the front. */
     void (*finish)(struct request *of);
     /* Has its client left?  NULL: the front would have taken it back. */

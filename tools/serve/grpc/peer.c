@@ -148,6 +148,7 @@ static void take_messages(stream *of) {
            frame_read(&of->framing, &of->in, of->in_at, &next)) {
         of->in_at += next.taken;
         of->has_message = true;
+        lane_follow(of->peer->lane);
         of->method->take(of, of->method, next.data, next.size);
     }
     if (of->framing.is_unpacking && !of->is_finished) {

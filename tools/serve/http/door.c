@@ -156,7 +156,7 @@ static bool read_model_path(const char *at, model_path *out) {
 static refusal refuse_early(const exchange *of) {
     model_path at;
     bool is_known = of->state == EXCHANGE_READING && of->is_post && of->has_length &&
-                    read_model_path(of->path, &at);
+                    read_model_path(of->path, &at) && lane_follow(of->door->lane);
     return is_known ? runner_refusal(of->door->lane->runner, at.model, at.version,
                                      exchange_deadline(of, of->door->lane->now))
                     : REFUSAL_NONE;

@@ -316,7 +316,9 @@ void route_exchange(exchange *of) {
     path at;
     of->status = 200;
     of->type = "application/json";
-    if (!split_path(of->path, &at)) {
+    if (!lane_follow(of->door->lane)) {
+        exchange_refuse(of, 503, "the server ends");
+    } else if (!split_path(of->path, &at)) {
         exchange_refuse(of, 404, "no such path");
     } else if (at.count == 0) {
         of->type = "text/html; charset=utf-8";
