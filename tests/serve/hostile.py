@@ -38,8 +38,8 @@ def frame(kind, flags, stream, payload):
         ">I", stream) + payload
 
 
-def headers(stream, flags=4):
-    path = b"/inference.GRPCInferenceService/ModelInfer"
+def headers(stream, flags=4, method=b"ModelInfer"):
+    path = b"/inference.GRPCInferenceService/" + method
     block = b"\x83\x86\x04" + bytes([len(path)]) + path + b"\x01\x01a"
     return frame(1, flags, stream, block)
 
@@ -81,6 +81,16 @@ def breaks_grpc(server):
             ("settings", PREFACE + frame(4, 0, 0, struct.pack(">HI", 3, 1)) * 5000)):
         talk(server.grpc_port, data)
         check("after " + what, is_well(server))
+
+
+def floods_a_stream(server):
+    """More messages at once than a stream may have under way: those that come later are taken
+    while the first ones are answered."""
+    for what, message in (("no model", b"\0\0\0\0\3\x0a\1a"), ("nothing", b"\0\0\0\0\0"),
+                          ("no message", b"\0\0\0\0\2\xff\xff")):
+        talk(server.grpc_port, PREFACE + headers(1, method=b"ModelStreamInfer") +
+             frame(0, 1, 1, message * 1500))
+        check(f"after a stream of 1500 that name {what}", is_well(server))
 
 
 def floods_continuation(server):
@@ -239,8 +249,8 @@ def main():
     if has_own_core:
         os.sched_setaffinity(0, cores[1:])
     descriptors = server.descriptors()
-    parts = (breaks_http, breaks_grpc, resets_rapidly, floods_continuation, leaves_early,
-             sends_noise, dribbles, floods_gzip, sits_idle)
+    parts = (breaks_http, breaks_grpc, floods_a_stream, resets_rapidly, floods_continuation,
+             leaves_early, sends_noise, dribbles, floods_gzip, sits_idle)
     usual = time_beside(server, lambda _: time.sleep(5)) if IS_FULL else 0
     for part in parts:
         if IS_FULL:

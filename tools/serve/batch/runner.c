@@ -236,10 +236,11 @@ static request *first_in_order(const runner *of, request *what) {
     return what->order ? each : what;
 }
 
-/* One that is due takes those with it that are to be finished before it. */
+/* One that is due takes those with it that are to be finished before it.  One that has
+ * failed is due, also when it came after `now`: it has no model to wait for. */
 static request *find_due(const runner *of, int64_t now) {
     for (request *each = of->first; each; each = each->next) {
-        if (due_time(of, each) <= now || is_full(of, each)) {
+        if (each->status != CALL_OK || due_time(of, each) <= now || is_full(of, each)) {
             return first_in_order(of, each);
         }
     }
