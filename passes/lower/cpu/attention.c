@@ -25,18 +25,6 @@ enum { ROWS = ATTENTION_ROWS, KEYS = ATTENTION_KEYS, COPIED_ROWS = 24 };
 
 /* ---- blocks of keys ---- */
 
-/* Results of the tile by weights of keys, which are there. */
-static void add_values(const attention *a, ig_builder *b, const attention_tile *t,
-                       const attention_keys *keys) {
-    ig_value *k[2] = { keys->first, keys->end }, *zero = k_i64(b, 0);
-    dot_range r = { .rows = { zero, t->count },
-                    .columns = { zero, a->product.n },
-                    .index = t->index,
-                    .a = k_offset(b, a->weights, k_sub(b, zero, keys->first)),
-                    .k = k };
-    dot_emit_micro_panels(&a->product, b, &r);
-}
-
 static void add_keys(const attention *a, ig_builder *b, const attention_tile *t,
                      const attention_keys *keys) {
     const dot *scores = &a->scores;
@@ -57,7 +45,7 @@ static void add_keys(const attention *a, ig_builder *b, const attention_tile *t,
     ig_value *is_any = k_compare(b, IG_OP_lt, own.first, own.end);
     has_some = a->present ? k_binary(b, IG_OP_and, has_some, is_any) : has_some;
     k_if wanted = k_if_open(b, has_some, NULL, 0);
-    add_values(a, &wanted.then, t, &own);
+    attention_add_values(a, &wanted.then, t, &own);
     k_if_close(&wanted, NULL, NULL);
 }
 

@@ -62,10 +62,12 @@ typedef ig_value *(*attention_join)(ig_builder *b, ig_value *x, ig_value *y);
 ig_value *attention_join_lanes(const attention *a, ig_builder *b, ig_value **vectors,
                                attention_join join);
 
-/* attention_few.c: scores of keys; may there be so few rows that keys are not
- * copied? */
+/* attention_few.c: may there be so few rows that keys are not copied?  Then scores of
+ * keys; and results by weights of keys, which are there. */
 bool attention_may_have_few(const attention *a);
 void attention_emit_scores(const attention *a, ig_builder *b, const dot_range *range);
+void attention_add_values(const attention *a, ig_builder *b, const attention_tile *t,
+                          const attention_keys *keys);
 
 /* attention_weights.c: what there is before the first block; then scores of a block
  * become weights.  Returns a bool: is any of them not 0?  Else they are not there. */

@@ -119,6 +119,37 @@ TEST(known_extents) {
     }
 }
 
+/* Rows that are read with keys and values as stored, and one more than these; values of
+ * less than a vector, of more vectors than registers, and in columns. */
+TEST(few_rows) {
+    static const attention_case narrow = {
+        "%q: f32[B, L, E], %k: f32[B, S, E], %v: f32[B, S, 3]",
+        SCORES "%2 = softmax %1 {axis = 2} : f32[B, L, S]\n"
+               "%3 = matmul %2, %v : f32[B, L, 3]\nret %3",
+        "f32[B, L, 3]", 1
+    };
+    static const attention_case wide = {
+        "%q: f32[B, L, E], %k: f32[B, S, E], %v: f32[1, S, 203]",
+        SCORES "%2 = sigmoid %1 : f32[B, L, S]\n"
+               "%3 = matmul %2, %v : f32[B, L, 203]\nret %3",
+        "f32[B, L, 203]", 1
+    };
+    static const attention_case columns = {
+        "%q: f32[B, L, E], %k: f32[B, S, E], %v: f32[B, 64, S]",
+        SCORES "%2 = softmax %1 {axis = 2} : f32[B, L, S]\n"
+               "%3 = matmul %2, %v {transpose_b} : f32[B, L, 64]\nret %3",
+        "f32[B, L, 64]", 1
+    };
+    static const int64_t extents[][4] = {
+        { 2, 1, 8, 1 }, { 1, 2, 40, 129 }, { 1, 3, 5, 300 }, { 2, 4, 16, 140 }
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(extents); i++) {
+        check(&narrow, extents[i]);
+        check(&wide, extents[i]);
+        check(&columns, extents[i]);
+    }
+}
+
 /* ---- masks ---- */
 
 static void set_mask(ig_tensor *mask, int64_t i, bool is_kept) {
@@ -339,5 +370,5 @@ TEST(which_stay_apart) {
     }
 }
 
-UNIT_SUITE(cpu_attention, extents_of_all_kinds, known_extents, masks,
+UNIT_SUITE(cpu_attention, extents_of_all_kinds, known_extents, few_rows, masks,
            scores_of_all_sizes, masked_values_are_not_read, epilogues, which_stay_apart)
