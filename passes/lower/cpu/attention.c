@@ -84,7 +84,7 @@ static void store_results(const attention *a, ig_builder *b, const attention_til
                      .index = index,
                      .count = k_sub(b, a->product.n, at[1]),
                      .values = &values };
-    if (!a->offsets) {
+    if (!a->parts.offsets) {
         ig_lower_store_yields(a->lower, &site);
         return;
     }
@@ -217,7 +217,7 @@ static dot_panels panels_of(const attention *a, ig_value *panel) {
                          .wide = IG_DT_f32,
                          .sum = IG_DT_f32,
                          .is_staged = true,
-                         .has_fewer_rows = a->offsets != NULL,
+                         .has_fewer_rows = a->parts.offsets != NULL,
                          .panel = panel };
 }
 
@@ -252,7 +252,7 @@ static void plan_scratch(attention *a) {
     (void)has_values;
     a->pitch = ig_ceil_div(values, a->lanes) * a->lanes;
     a->is_long = !has_keys || keys > KEYS;
-    a->is_ragged = !has_keys || keys % a->lanes != 0 || a->offsets;
+    a->is_ragged = !has_keys || keys % a->lanes != 0 || a->parts.offsets;
     a->may_have_few = attention_may_have_few(a);
     a->results = ig_cpu_scratch(lower, ROWS * a->pitch);
     if (a->softmax) {
@@ -268,7 +268,7 @@ static void plan_scratch(attention *a) {
     a->scores.panels.is_deep = !ig_dim_constant(lower->module, dot_depth(s), &depth) ||
                                depth > DOT_K_BLOCK;
     a->product.panels.is_deep = a->is_long;
-    a->scores.panels.has_fewer_columns = a->offsets != NULL;
+    a->scores.panels.has_fewer_columns = a->parts.offsets != NULL;
     a->scores.panels.stage = a->weights;
     a->scores.panels.stage_step = KEYS;
     bool is_even = values % a->lanes == 0 &&
@@ -288,8 +288,8 @@ static void choose_grid(attention *a) {
     a->row_tiles = ig_lower_ceil_div(lower, rows, ROWS);
     a->tiles = ig_lower_mul(
         lower, ig_dim_product(lower->module, scores->dims, a->rank - 2), a->row_tiles);
-    lower->grid = a->offsets ? ig_dim_max(lower->module, a->tiles, ig_dim_of(1))
-                             : a->tiles;
+    lower->grid = a->parts.offsets ? ig_dim_max(lower->module, a->tiles, ig_dim_of(1))
+                                   : a->tiles;
     ig_dim count = ig_type_count(lower->module, scores);
     ig_dim depth = ig_dim_add(lower->module, dot_depth(&a->scores),
                               a->product.type->dims[a->rank - 1]);
@@ -316,10 +316,10 @@ ig_status ig_lower_cpu_attention(ig_lower *lower) {
     a.scores.a = attention_read_factor(&a, scores, 0);
     a.scores.b = attention_read_factor(&a, scores, 1);
     a.product.b = attention_read_factor(&a, product, 1);
-    if (a.offsets) {
+    if (a.parts.offsets) {
         attention_read_result(&a);
-        ig_lower_offsets(lower, a.offsets - lower->ins,
-                         ig_dim_add(lower->module, a.row_count, ig_dim_of(1)));
+        ig_lower_offsets(lower, a.parts.offsets - lower->ins,
+                         ig_dim_add(lower->module, a.parts.row_count, ig_dim_of(1)));
     }
     open_extents(&a.scores);
     open_extents(&a.product);
@@ -328,6 +328,6 @@ ig_status ig_lower_cpu_attention(ig_lower *lower) {
     plan_scratch(&a);
     choose_grid(&a);
     lower->name = ig_lower_name(lower, "attention");
-    ig_lower_each_tile(lower, a.offsets ? emit_jagged_tile : emit_tile, &a);
+    ig_lower_each_tile(lower, a.parts.offsets ? emit_jagged_tile : emit_tile, &a);
     return IG_OK;
 }

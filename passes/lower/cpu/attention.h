@@ -8,6 +8,7 @@
 #define IG_PASSES_LOWER_CPU_ATTENTION_H
 
 #include "passes/lower/cpu/dot.h"
+#include "passes/lower/parts.h"
 
 enum {
     ATTENTION_ROWS = 64,          /* of a tile, at most */
@@ -27,8 +28,7 @@ typedef struct attention {
     const ig_value *mapped; /* what softmax reads, or the weights */
     const ig_value *result; /* of the epilogue, that is stored */
     attention_mask mask;
-    const ig_lower_operand *offsets; /* of jagged rows, or NULL */
-    ig_dim row_count;                /* of these */
+    ig_lower_parts parts; /* of jagged rows; without offsets: there are none */
     uint32_t lanes, rank;
     ig_dim row_tiles, tiles; /* of a matrix, of all */
     ig_value *keys;          /* how many */
@@ -82,7 +82,7 @@ void attention_find_mask(attention *a);
 attention_keys attention_trim(const attention *a, ig_builder *b,
                               const attention_tile *t, attention_keys keys);
 
-/* attention_jagged.c: factor `index` of a product; notes a->offsets where it is one of
+/* attention_jagged.c: factor `index` of a product; notes a->parts where it is one of
  * jagged rows.  Then the result of the body, as a padded tensor. */
 const ig_lower_operand *attention_read_factor(attention *a, const ig_op *product,
                                               uint32_t index);

@@ -69,7 +69,7 @@ bool attention_may_have_few(const attention *a) {
     int64_t rows = 0;
     bool is_known = ig_dim_constant(a->lower->module, s->type->dims[a->rank - 2],
                                     &rows);
-    return (!is_known || a->offsets) && dot_is_along_k(s->a, !s->transpose_a) &&
+    return (!is_known || a->parts.offsets) && dot_is_along_k(s->a, !s->transpose_a) &&
            dot_is_along_k(s->b, s->transpose_b);
 }
 

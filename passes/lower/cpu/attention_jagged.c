@@ -61,8 +61,10 @@ static const ig_lower_operand *read_rows(attention *a, const ig_value *value) {
     const ig_op *padded = take_op(&value, IG_OP_jagged_to_padded);
     assert(padded && rows > 0 && "ig_fuse_attention has looked for it");
     const ig_lower_operand *x = ig_lower_input(a->lower, padded, 0);
-    a->offsets = ig_lower_input(a->lower, padded, 1);
-    a->row_count = x->type->dims[0];
+    a->parts = (ig_lower_parts){ .lower = a->lower,
+                                 .offsets = ig_lower_input(a->lower, padded, 1),
+                                 .row_count = x->type->dims[0],
+                                 .length = padded->results->type->dims[1] };
     ig_lower_operand *out = IG_NEW(a->lower->arena, ig_lower_operand);
     ig_dim *strides = IG_NEW_ARRAY(a->lower->arena, ig_dim, type->rank);
     ig_dim own[IG_TENSOR_RANK];
@@ -93,38 +95,6 @@ void attention_read_result(attention *a) {
 
 /* ---- parts ---- */
 
-static ig_value *load_offset(const attention *a, ig_builder *b, ig_value *i) {
-    ig_value *step = ig_lower_dim(a->lower, a->offsets->strides[0]);
-    ig_value *at = k_mul(b, i, step);
-    return k_cast(b, k_load(b, a->offsets->buffer, at, 1), IG_DT_i64);
-}
-
-/* A part: its first row, and as many as are taken; is it as the conversions want it? */
-typedef struct part {
-    ig_value *begin, *end, *rows, *is_good;
-} part;
-
-/* No row of an empty part is taken, wherever it begins. */
-static part find_part(const attention *a, ig_builder *b, ig_value *number) {
-    ig_value *zero = k_i64(b, 0), *all = ig_lower_dim(a->lower, a->row_count);
-    ig_value *begin = load_offset(a, b, number);
-    ig_value *end = load_offset(a, b, k_add(b, number, k_i64(b, 1)));
-    ig_value *is_empty = k_compare(b, IG_OP_eq, begin, end);
-    ig_value *is_in = k_binary(b, IG_OP_and, k_compare(b, IG_OP_ge, begin, zero),
-                               k_compare(b, IG_OP_le, begin, all));
-    ig_value *rises = k_compare(b, IG_OP_ge, end, begin);
-    ig_value *is_sized = k_binary(b, IG_OP_and, is_in, rises);
-    part p = { .begin = k_where(b, is_sized, begin, zero),
-               .end = k_where(b, is_sized, end, zero) };
-    ig_value *length = ig_lower_dim(a->lower, a->scores.type->dims[a->rank - 1]);
-    p.rows = k_min(b, k_sub(b, p.end, p.begin), length);
-    ig_value *fits = k_compare(b, IG_OP_le, p.rows, k_sub(b, all, p.begin));
-    fits = k_binary(b, IG_OP_and, is_sized, fits);
-    p.rows = k_where(b, fits, p.rows, zero);
-    p.is_good = k_binary(b, IG_OP_or, is_empty, fits);
-    return p;
-}
-
 /* The same factor with its part's first row for its first element. */
 static const ig_lower_operand *move_factor(const attention *a, ig_builder *b,
                                            const ig_lower_operand *x, ig_dim row,
@@ -137,7 +107,7 @@ static const ig_lower_operand *move_factor(const attention *a, ig_builder *b,
 }
 
 void attention_open_part(attention *a, ig_builder *b, attention_tile *t) {
-    part p = find_part(a, b, t->index[0]);
+    ig_lower_part p = ig_lower_find_part(&a->parts, b, t->index[0]);
     dot *s = &a->scores, *v = &a->product;
     ig_value *left = k_max(b, k_sub(b, p.rows, t->rows[0]), k_i64(b, 0));
     t->count = k_min(b, t->count, left);
@@ -215,31 +185,25 @@ static void clear_rows(const attention *a, ig_builder *b, ig_value *from,
     k_loop_close(&rows, NULL, 0);
 }
 
-static void report_part(const attention *a, ig_builder *b, ig_value *number) {
-    ig_value *operand = k_i64(b, a->offsets - a->lower->ins);
-    ig_value *next = k_add(b, number, k_i64(b, 1));
-    ig_value *begin = load_offset(a, b, number), *end = load_offset(a, b, next);
-    ig_value *is_begin = k_compare(b, IG_OP_lt, begin, k_i64(b, 0));
-    ig_value *index = k_where(b, is_begin, number, next);
-    ig_value *step = ig_lower_dim(a->lower, a->offsets->strides[0]);
-    k_report(b, operand, k_mul(b, index, step), k_where(b, is_begin, begin, end));
-}
-
 void attention_check_parts(const attention *a, ig_builder *b) {
-    ig_dim parts = ig_dim_sub(a->lower->module, a->offsets->type->dims[0],
-                              ig_dim_of(1));
-    ig_value *count = ig_lower_dim(a->lower, parts), *zero = k_i64(b, 0);
-    ig_value *all = ig_lower_dim(a->lower, a->row_count);
-    ig_value *first = k_min(b, k_max(b, load_offset(a, b, zero), zero), all);
-    ig_value *last = k_min(b, k_max(b, load_offset(a, b, count), first), all);
+    const ig_lower_parts *parts = &a->parts;
+    ig_value *count = ig_lower_dim(a->lower, ig_lower_part_count(parts));
+    ig_value *all = ig_lower_dim(a->lower, parts->row_count), *zero = k_i64(b, 0);
+    ig_value *first = ig_lower_part_offset(parts, b, zero);
+    ig_value *last = ig_lower_part_offset(parts, b, count);
+    first = k_min(b, k_max(b, first, zero), all);
     clear_rows(a, b, zero, first);
     k_loop loop = k_loop_open(b, zero, count, k_i64(b, 1), NULL, 0);
     ig_builder *in = &loop.b;
-    part p = find_part(a, in, loop.index);
-    k_if good = k_if_open(in, p.is_good, NULL, 0);
-    report_part(a, &good.other, loop.index);
+    ig_lower_part part = ig_lower_find_part(parts, in, loop.index);
+    /* padded_to_jagged takes no offsets that fall. */
+    ig_value *rises = k_compare(in, IG_OP_le, part.begin, part.end);
+    k_if good = k_if_open(in, k_binary(in, IG_OP_and, part.is_in, rises), NULL, 0);
+    ig_builder *then = &good.then;
+    ig_value *from = k_max(then, k_add(then, part.begin, part.rows), zero);
+    clear_rows(a, then, from, k_min(then, part.end, all));
+    ig_lower_report_part(parts, &good.other, loop.index, &part);
     k_if_close(&good, NULL, NULL);
-    clear_rows(a, in, k_add(in, p.begin, p.rows), k_min(in, p.end, all));
     k_loop_close(&loop, NULL, 0);
-    clear_rows(a, b, last, all);
+    clear_rows(a, b, k_min(b, k_max(b, last, first), all), all);
 }

@@ -15,6 +15,7 @@
  * and none may be less than the one before (padded_to_jagged; each tile checks its
  * share).  What they say is never read outside of x.
  */
+#include "passes/lower/parts.h"
 #include "passes/lower/serial/serial.h"
 #include "passes/lower/walk.h"
 
@@ -25,7 +26,8 @@ enum { CHUNK = 4096, OTHER_ROWS = 16 };
 typedef struct jagged {
     ig_lower *lower;
     const ig_op *op;
-    const ig_lower_operand *x, *offsets, *out;
+    const ig_lower_operand *x, *out;
+    ig_lower_parts parts;
     uint32_t x_row, out_row; /* the axis of rows in each */
     uint32_t rank;           /* dims of a row */
     uint32_t apart;          /* of them, the first, which are not of a run */
@@ -133,71 +135,20 @@ static void emit_rows(const jagged *j, ig_builder *b, span at, ig_value *count) 
     k_loop_close(&loop, NULL, 0);
 }
 
-/* ---- offsets ---- */
-
-static ig_value *offset_position(const jagged *j, ig_builder *b, ig_value *i) {
-    return k_mul(b, i, dim_of(j, j->offsets->strides[0]));
-}
-
-static ig_value *load_offset(const jagged *j, ig_builder *b, ig_value *i) {
-    return k_cast(b, k_load(b, j->offsets->buffer, offset_position(j, b, i), 1),
-                  IG_DT_i64);
-}
-
-static void report_offset(const jagged *j, ig_builder *b, ig_value *i,
-                          ig_value *offset) {
-    ig_value *operand = k_i64(b, j->offsets - j->lower->ins);
-    k_report(b, operand, offset_position(j, b, i), offset);
-}
-
-/* Is x < y (or <=) in u64? */
-static ig_value *is_below(ig_builder *b, ig_opcode code, ig_value *x, ig_value *y) {
-    ig_value *left = k_cast(b, x, IG_DT_u64);
-    return k_compare(b, code, left, k_cast(b, y, IG_DT_u64));
-}
-
-static ig_value *parts_of(const jagged *j) {
-    return dim_of(
-        j, ig_dim_sub(j->lower->module, j->offsets->type->dims[0], ig_dim_of(1)));
-}
-
 /* ---- jagged to padded ---- */
 
-/* Rows of part `part` that the result has, and where they begin in x.  Lengths of
- * hostile offsets are right in u64. */
-static ig_value *find_rows(const jagged *j, ig_builder *b, ig_value *part,
-                           ig_value **out_begin) {
-    ig_value *next = k_add(b, part, k_i64(b, 1)), *zero = k_i64(b, 0);
-    ig_value *begin = load_offset(j, b, part), *end = load_offset(j, b, next);
-    ig_value *all = dim_of(j, j->x->type->dims[0]);
-    ig_value *length = dim_of(j, j->out->type->dims[1]);
-    ig_value *rises = k_compare(b, IG_OP_lt, begin, end);
-    ig_value *size = k_where(b, rises, k_sub(b, end, begin), zero);
-    ig_value *rows = k_where(b, is_below(b, IG_OP_lt, size, length), size, length);
-    ig_value *is_in = is_below(b, IG_OP_le, begin, all);
-    ig_value *fits = k_compare(b, IG_OP_le, rows, k_sub(b, all, begin));
-    ig_value *is_none = k_compare(b, IG_OP_eq, rows, zero);
-    ig_value *is_good = k_binary(b, IG_OP_or, is_none,
-                                 k_binary(b, IG_OP_and, is_in, fits));
-    k_if check = k_if_open(b, is_good, NULL, 0);
-    ig_builder *other = &check.other;
-    ig_value *is_begin = k_compare(other, IG_OP_lt, begin, zero);
-    ig_value *index = k_where(other, is_begin, part, next);
-    report_offset(j, other, index, k_where(other, is_begin, begin, end));
-    k_if_close(&check, NULL, NULL);
-    *out_begin = begin;
-    return k_where(b, is_good, rows, zero);
-}
-
 /* Rows `from` to `to` of a part. */
-static void emit_part(const jagged *j, ig_builder *b, ig_value *part, ig_value *from,
+static void emit_part(const jagged *j, ig_builder *b, ig_value *number, ig_value *from,
                       ig_value *to) {
-    ig_value *begin = NULL, *rows = find_rows(j, b, part, &begin);
+    ig_lower_part part = ig_lower_find_part(&j->parts, b, number);
+    k_if check = k_if_open(b, part.is_in, NULL, 0);
+    ig_lower_report_part(&j->parts, &check.other, number, &part);
+    k_if_close(&check, NULL, NULL);
     ig_value *row_step = dim_of(j, j->out->strides[1]);
-    ig_value *end = k_min(b, k_max(b, rows, from), to);
-    ig_value *start = k_mul(b, part, dim_of(j, j->out->strides[0]));
+    ig_value *end = k_min(b, k_max(b, part.rows, from), to);
+    ig_value *start = k_mul(b, number, dim_of(j, j->out->strides[0]));
     span at = { .out = k_add(b, start, k_mul(b, from, row_step)) };
-    ig_value *first = k_add(b, begin, from);
+    ig_value *first = k_add(b, part.begin, from);
     at.x = k_mul(b, first, dim_of(j, j->x->strides[0]));
     emit_rows(j, b, at, k_sub(b, end, from));
     span rest = { .out = k_add(b, start, k_mul(b, end, row_step)) };
@@ -225,7 +176,8 @@ static void emit_padded_tile(void *user, ig_builder *b, ig_value *tile) {
 
 /* The first part that ends after row `row`, or their number. */
 static ig_value *find_part(const jagged *j, ig_builder *b, ig_value *row) {
-    ig_value *zero = k_i64(b, 0), *inits[] = { zero, parts_of(j) };
+    ig_value *zero = k_i64(b, 0),
+             *inits[] = { zero, dim_of(j, ig_lower_part_count(&j->parts)) };
     k_loop loop = k_loop_open(b, zero, j->steps, k_i64(b, 1), inits, 2);
     ig_builder *in = &loop.b;
     ig_value *low = loop.carried[0], *high = loop.carried[1];
@@ -233,7 +185,8 @@ static ig_value *find_part(const jagged *j, ig_builder *b, ig_value *row) {
     ig_value *one = k_i64(in, 1), *sum = k_add(in, low, high);
     ig_value *middle = k_binary(in, IG_OP_shr, sum, one);
     ig_value *next = k_add(in, middle, one);
-    ig_value *end = load_offset(j, in, k_min(in, next, parts_of(j)));
+    ig_value *end = ig_lower_part_offset(
+        &j->parts, in, k_min(in, next, dim_of(j, ig_lower_part_count(&j->parts))));
     ig_value *is_before = k_compare(in, IG_OP_le, end, row);
     ig_value *goes_up = k_binary(in, IG_OP_and, is_open, is_before);
     ig_value *goes_down = k_binary(in, IG_OP_and, is_open,
@@ -247,7 +200,7 @@ static ig_value *find_part(const jagged *j, ig_builder *b, ig_value *row) {
 /* The tile's share of the offsets; one less than the one before is reported. */
 static void check_share(const jagged *j, ig_builder *b, ig_value *tile) {
     ig_module *module = j->lower->module;
-    ig_dim parts = ig_dim_sub(module, j->offsets->type->dims[0], ig_dim_of(1));
+    ig_dim parts = ig_lower_part_count(&j->parts);
     ig_dim tiles = ig_dim_max(module, j->lower->grid, ig_dim_of(1));
     ig_value *share = dim_of(j, ig_dim_ceil_div(module, parts, tiles));
     ig_value *first = k_mul(b, tile, share), *one = k_i64(b, 1);
@@ -255,10 +208,10 @@ static void check_share(const jagged *j, ig_builder *b, ig_value *tile) {
     k_loop loop = k_loop_open(b, first, last, one, NULL, 0);
     ig_builder *in = &loop.b;
     ig_value *next = k_add(in, loop.index, one);
-    ig_value *before = load_offset(j, in, loop.index);
-    ig_value *own = load_offset(j, in, next);
+    ig_value *before = ig_lower_part_offset(&j->parts, in, loop.index);
+    ig_value *own = ig_lower_part_offset(&j->parts, in, next);
     k_if check = k_if_open(in, k_compare(in, IG_OP_le, before, own), NULL, 0);
-    report_offset(j, &check.other, next, own);
+    ig_lower_report_offset(&j->parts, &check.other, next, own);
     k_if_close(&check, NULL, NULL);
     k_loop_close(&loop, NULL, 0);
 }
@@ -277,12 +230,12 @@ static void emit_zeros(const jagged *j, ig_builder *b, ig_value *first,
 static void emit_part_rows(const jagged *j, ig_builder *b, ig_value *part,
                            ig_value *first, ig_value *last) {
     ig_value *length = dim_of(j, j->x->type->dims[1]), *zero = k_i64(b, 0);
-    ig_value *begin = load_offset(j, b, part);
-    ig_value *end = load_offset(j, b, k_add(b, part, k_i64(b, 1)));
+    ig_value *begin = ig_lower_part_offset(&j->parts, b, part);
+    ig_value *end = ig_lower_part_offset(&j->parts, b, k_add(b, part, k_i64(b, 1)));
     first = k_max(b, first, begin);
     last = k_max(b, k_min(b, last, end), first);
     ig_value *n = k_sub(b, first, begin); /* right in u64 */
-    ig_value *has_rows = is_below(b, IG_OP_lt, n, length);
+    ig_value *has_rows = ig_lower_is_below(b, IG_OP_lt, n, length);
     ig_value *left = k_sub(b, length, n);
     ig_value *rows = k_min(b, k_sub(b, last, first), left);
     rows = k_where(b, has_rows, rows, zero);
@@ -299,12 +252,13 @@ static void emit_jagged_tile(void *user, ig_builder *b, ig_value *tile) {
     ig_value *step = k_i64(b, j->rows_per_tile), *first = k_mul(b, tile, step);
     ig_value *last = k_min(b, rows, k_add(b, first, step));
     check_share(j, b, tile);
-    ig_value *begin = load_offset(j, b, k_i64(b, 0));
-    ig_value *end = load_offset(j, b, parts_of(j));
+    ig_value *begin = ig_lower_part_offset(&j->parts, b, k_i64(b, 0));
+    ig_value *end = ig_lower_part_offset(&j->parts, b,
+                                         dim_of(j, ig_lower_part_count(&j->parts)));
     emit_zeros(j, b, first, k_max(b, k_min(b, begin, last), first));
     ig_value *from = find_part(j, b, first);
     ig_value *to = find_part(j, b, k_sub(b, last, one));
-    to = k_min(b, k_add(b, to, one), parts_of(j));
+    to = k_min(b, k_add(b, to, one), dim_of(j, ig_lower_part_count(&j->parts)));
     k_loop loop = k_loop_open(b, from, to, one, NULL, 0);
     emit_part_rows(j, &loop.b, loop.index, first, last);
     k_loop_close(&loop, NULL, 0);
@@ -354,11 +308,14 @@ ig_status ig_lower_serial_jagged(ig_lower *lower) {
     jagged j = { .lower = lower,
                  .op = op,
                  .x = ig_lower_input(lower, op, 0),
-                 .offsets = ig_lower_input(lower, op, 1),
                  .out = &lower->outs[0],
                  .x_row = is_padded ? 0 : 1,
                  .out_row = is_padded ? 1 : 0 };
-    assert(j.x && j.offsets && "the region is the op alone");
+    j.parts = (ig_lower_parts){ .lower = lower,
+                                .offsets = ig_lower_input(lower, op, 1),
+                                .row_count = (is_padded ? j.x : j.out)->type->dims[0],
+                                .length = (is_padded ? j.out : j.x)->type->dims[1] };
+    assert(j.x && j.parts.offsets && "the region is the op alone");
     j.rank = j.out->type->rank - 1 - j.out_row;
     if (is_padded) {
         j.padding = ig_attr_float(op, IG_jagged_to_padded_padding, 0);
@@ -378,8 +335,10 @@ ig_status ig_lower_serial_jagged(ig_lower *lower) {
     ig_dim high = is_padded
                       ? ig_dim_add(lower->module, j.x->type->dims[0], ig_dim_of(1))
                       : ig_dim_const(lower->module, INT64_MAX);
-    ig_lower_offsets(lower, j.offsets - lower->ins, high);
-    j.steps = is_padded ? NULL : ig_lower_count_bits(&lower->b, parts_of(&j));
+    ig_lower_offsets(lower, j.parts.offsets - lower->ins, high);
+    j.steps = is_padded ? NULL
+                        : ig_lower_count_bits(
+                              &lower->b, dim_of(&j, ig_lower_part_count(&j.parts)));
     ig_lower_each_tile(lower, is_padded ? emit_padded_tile : emit_jagged_tile, &j);
     return IG_OK;
 }
