@@ -3,6 +3,7 @@
 #include "compose/resize.h"
 #include "frontend/torch/aten/aten.h"
 
+#include <math.h>
 #include <string.h>
 #include "frontend/torch/aten/quant.h"
 #include "ir/build/extent.h"
@@ -59,6 +60,122 @@ static void take_scales(ig_expr *e, resizing *r) {
     }
 }
 
+/* ---- nearest elements ---- */
+
+/* torch multiplies in f32: element i is min(floor(i * step), in - 1), that of the exact
+ * form by i + 0.5, where step is 1 / scale, or in / out.  The row divides by the scale:
+ * rounded elsewhere, 21 elements made 6 would have the third at 6, not 7. */
+static float step_of(double scale, int64_t in, int64_t out) {
+    return scale > 0 ? (float)(1 / scale) : (float)in / (float)out;
+}
+
+/* Of pictures a size that stays, or doubles, has its own step. */
+static bool has_own_step(const resizing *r, int64_t in, int64_t out) {
+    return r->space == 2 && !r->is_exact && (out == in || out == 2 * in);
+}
+
+static int64_t nearest_of(const resizing *r, int64_t i, int64_t in, float step) {
+    float at = floorf(((float)i + (r->is_exact ? 0.5f : 0)) * step);
+    return at < (float)in ? (int64_t)at : in - 1;
+}
+
+/* Does the row find the same elements? */
+static bool is_as_row(const resizing *r, uint32_t d, int64_t in, int64_t out) {
+    ig_resize_axis axis = { .in = in,
+                            .out = out,
+                            .scale = (float)r->scales[d],
+                            .mode = IG_RESIZE_nearest,
+                            .coordinates = coordinates_of(r),
+                            .nearest = IG_NEAREST_floor };
+    float step = step_of(r->scales[d], in, out);
+    int64_t element = 0;
+    double weight = 0;
+    bool is_same = true;
+    for (int64_t i = 0; i < out && is_same; i++) {
+        is_same = ig_resize_taps(&axis, i, &element, &weight) &&
+                  element == nearest_of(r, i, in, step);
+    }
+    return is_same;
+}
+
+static ig_value *known_elements(ig_expr *e, const resizing *r, uint32_t d, int64_t in,
+                                int64_t out) {
+    int64_t *ids = IG_NEW_ARRAY(&e->module->arena, int64_t, (size_t)out);
+    float step = step_of(r->scales[d], in, out);
+    for (int64_t i = 0; i < out; i++) {
+        ids[i] = nearest_of(r, i, in, step);
+    }
+    return ig_expr_constant(e, "nearest", IG_DT_i64, 1, &out, ids);
+}
+
+/* `step`, or that of a size that stays or doubles. */
+static ig_value *choose_step(ig_expr *e, const resizing *r, ig_value *step,
+                             ig_value *in, ig_value *out) {
+    if (r->space != 2 || r->is_exact) {
+        return step;
+    }
+    ig_value *twice = ig_expr_with(e, IG_OP_mul, in, 2);
+    ig_value *half = ig_expr_number(e, IG_DT_f32, 0.5);
+    ig_value *one = ig_expr_number(e, IG_DT_f32, 1);
+    step = ig_build_where(e, ig_build_eq(e, out, twice), half, step);
+    return ig_build_where(e, ig_build_eq(e, out, in), one, step);
+}
+
+static ig_value *run_elements(ig_expr *e, const resizing *r, uint32_t d) {
+    ig_dim in = r->x->type->dims[d], out = r->form.sizes[d];
+    ig_value *from = ig_expr_dim(e, in, IG_DT_f32),
+             *to = ig_expr_dim(e, out, IG_DT_f32);
+    ig_value *step = ig_build_div(e, from, to), *at = ig_expr_iota(e, IG_DT_f32, out);
+    if (r->scales[d] > 0) {
+        step = ig_expr_number(e, IG_DT_f32, step_of(r->scales[d], 0, 0));
+        step = choose_step(e, r, step, from, to);
+    }
+    at = r->is_exact ? ig_expr_with(e, IG_OP_add, at, 0.5) : at;
+    at = ig_expr_cast(e, ig_build_floor(e, ig_build_mul(e, at, step)), IG_DT_i64);
+    ig_value *last = ig_expr_with(e, IG_OP_sub, ig_expr_dim(e, in, IG_DT_i64), 1);
+    return ig_build_min(e, at, last);
+}
+
+/* The elements of an axis; NULL where the row finds them, of open extents by powers of
+ * two. */
+static ig_value *find_nearest(ig_expr *e, resizing *r, uint32_t d) {
+    enum { ELEMENTS_MAX = 1 << 20 };
+    ig_dim in = r->x->type->dims[d], out = r->form.sizes[d];
+    int64_t from, to;
+    int exponent;
+    if (ig_dim_constant(e->module, in, &from) && ig_dim_constant(e->module, out, &to)) {
+        r->scales[d] = has_own_step(r, from, to) ? 0 : r->scales[d];
+        bool is_row = from < 1 || to < 1 || to > ELEMENTS_MAX ||
+                      is_as_row(r, d, from, to);
+        return is_row ? NULL : known_elements(e, r, d, from, to);
+    }
+    bool is_power = frexp(r->scales[d], &exponent) == 0.5;
+    bool is_kept = r->scales[d] <= 0 && ig_dim_equal(e->module, in, out) == IG_YES;
+    return is_power || is_kept ? NULL : run_elements(e, r, d);
+}
+
+/* Along the last axis lines are gathered, as the row does it. */
+static void take_nearest(ig_expr *e, resizing *r, uint32_t d, ig_value *elements) {
+    uint32_t last = r->x->type->rank - 1u;
+    bool is_turned = d == last && !ig_dim_is(r->x->type->dims[last - 1], 1);
+    ig_value *x = is_turned ? ig_expr_swap(e, r->x, last - 1, last) : r->x;
+    x = ig_expr_gather(e, x, elements, is_turned ? last - 1 : d, IG_NEGATIVE_wrap);
+    x = is_turned ? ig_expr_swap(e, x, last - 1, last) : x;
+    r->x = x ? x : r->x;
+    r->scales[d] = 0;
+}
+
+static void take_nearest_axes(ig_expr *e, resizing *r) {
+    for (uint32_t d = 2; d < r->space + 2 && e->status == IG_OK; d++) {
+        ig_value *elements = find_nearest(e, r, d);
+        if (elements) {
+            take_nearest(e, r, d, elements);
+        }
+    }
+}
+
+/* ---- the row ---- */
+
 static ig_status give_resize(ig_ts_call *call, resizing *r) {
     ig_resize_attrs *attrs = &r->form.attrs;
     attrs->coordinates = (int)coordinates_of(r);
@@ -66,6 +183,10 @@ static ig_status give_resize(ig_ts_call *call, resizing *r) {
     attrs->cubic_a = (ig_maybe_float)IG_SET(attrs->antialias ? -0.5 : -0.75);
     attrs->exclude_outside = attrs->antialias;
     scale_by_corners(call, r);
+    if (attrs->mode == IG_RESIZE_nearest) {
+        take_nearest_axes(call->e, r);
+    }
+    IG_TRY(call->e->status);
     take_scales(call->e, r);
     bool are_bytes = r->x->type->dtype == IG_DT_u8 && r->space == 2 &&
                      attrs->mode != IG_RESIZE_nearest;
