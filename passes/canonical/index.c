@@ -10,6 +10,29 @@ static uint32_t axis_of(const ig_op *op, uint32_t slot, uint32_t rank) {
     return (uint32_t)(axis < 0 ? axis + rank : axis);
 }
 
+/* An axis that counts from the end counts from the front. */
+static ig_value *axis_from_front(ig_builder *b, ig_op *op) {
+    static const uint8_t slots[IG_OP_COUNT] = {
+        [IG_OP_concat] = IG_concat_axis,
+        [IG_OP_gather] = IG_gather_axis,
+        [IG_OP_gather_elements] = IG_gather_elements_axis,
+    };
+    uint32_t slot = slots[op->code], rank = ig_op_operand(op, 0)->type->rank;
+    if (ig_attr_int(op, slot, 0) >= 0) {
+        return NULL;
+    }
+    ig_arena *arena = &ig_op_module(op)->arena;
+    ig_attr *attrs = IG_NEW_ARRAY(arena, ig_attr, ig_ops[op->code].attr_count);
+    ig_value **operands = IG_NEW_ARRAY(arena, ig_value *, op->operand_count);
+    memcpy(attrs, op->attrs, ig_ops[op->code].attr_count * sizeof *attrs);
+    attrs[slot] = ig_attr_of_int(axis_of(op, slot, rank));
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        operands[i] = ig_op_operand(op, i);
+    }
+    ig_expr e = ig_expr_trying(b);
+    return ig_expr_make(&e, op->code, operands, op->operand_count, attrs);
+}
+
 /* ---- concat ---- */
 
 /* A concat of one is that one. */
@@ -390,6 +413,9 @@ static ig_value *weight_of_one_element(ig_builder *b, ig_op *op) {
 static const ig_rule rules[] = {
     RULE(gather, gather_of_equal_elements),
     RULE(weight, weight_of_one_element),
+    RULE(concat, axis_from_front),
+    RULE(gather, axis_from_front),
+    RULE(gather_elements, axis_from_front),
     RULE(concat, concat_of_one),
     RULE(concat, concat_without_empty),
     RULE(concat, concat_of_concat),

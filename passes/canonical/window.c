@@ -128,9 +128,10 @@ static ig_value *conv_of_repeated_weights(ig_builder *b, ig_op *op) {
     ig_conv_attrs attrs = ig_conv_attrs_of(op);
     const ig_type *y = op->results[0].type;
     ig_value *bias = op->operand_count > 2 ? ig_op_operand(op, 2) : NULL;
-    bool is_plain = !attrs.transposed && ig_attr_int(op, IG_conv_group, 1) == 1;
+    bool is_plain = !attrs.transposed && ig_attr_int(op, IG_conv_group, 1) == 1 &&
+                    (!bias || is_one_number(bias));
     ig_value *w = is_plain ? repeated_along(&e, ig_op_operand(op, 1), 0) : NULL;
-    if (!w || (bias && !is_one_number(bias))) {
+    if (!w) {
         return NULL;
     }
     bias = bias ? ig_expr_slice(&e, bias, 0, ig_dim_of(0), ig_dim_of(1), 1) : NULL;

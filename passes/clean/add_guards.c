@@ -184,9 +184,13 @@ static void claim_operands(adder *a, ig_op *op) {
     }
 }
 
-/* A body yields results of its op, or the values of the next trip. */
+/* A branch yields results of its op, a loop's body these or the values of the next
+ * trip.  Other bodies are of rows or elements. */
 static void claim_yields(adder *a, const ig_op *yield) {
     const ig_op *op = yield->block->parent;
+    if (op->code != IG_OP_if && op->code != IG_OP_loop) {
+        return;
+    }
     uint32_t first = yield->operand_count - op->result_count; /* a loop's condition */
     for (uint32_t i = 0; i < op->result_count; i++) {
         const ig_type *given = ig_op_operand(yield, first + i)->type;

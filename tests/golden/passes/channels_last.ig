@@ -122,7 +122,7 @@ module @m {
     %3 = transpose %2 {perm = [0, 2, 1, 3]} : f32[B, 2, 7, 8]
     %4 = gather %1, %i {axis = 3} : f32[B, 6, 7, 2]
     %5 = transpose %0 {perm = [0, 1, 3, 2]} : f32[B, 7, 8, 6]
-    %6 = gather %5, %i {axis = -2} : f32[B, 7, 2, 6]
+    %6 = gather %5, %i {axis = 2} : f32[B, 7, 2, 6]
     ret %3, %4, %6
   }
 }

@@ -913,3 +913,34 @@ module @m {
     ret %off, %x, %y, %z
   }
 }
+# ---- guards_of_rows ----
+# add_guards: a body of rows yields rows, not the op's results.
+# run: add_guards
+module @m {
+  graph @main(%w: f32[100, 4], %v: f32[R, 4], %ids: i64[N], %ids2: i64[K], %dy: f32[B, 4], %in: i64[N], %in2: i64[K]) -> (f32[100, 4], f32[R, 4]) {
+    %0, %1, %2, %3 = bag_group %ids, %ids2 {rows = [100, R]} : i64[N], i64[N], i64[K], i64[K]
+    %4, %5 = bag_update %w, %0, %1, %dy, %in, %v, %2, %3, %dy, %in2 {tables = 2, bags} (%6: f32[1, 4], %7: f32[1, 4]) {
+      %8 = sub %6, %7 : f32[1, 4]
+      yield %8
+    } : f32[100, 4], f32[R, 4]
+    ret %4, %5
+  }
+}
+# expect:
+module @m {
+  graph @main(
+      %w: f32[100, 4],
+      %v: f32[R, 4],
+      %ids: i64[N],
+      %ids2: i64[K],
+      %dy: f32[B, 4],
+      %in: i64[N],
+      %in2: i64[K]) -> (f32[100, 4], f32[R, 4]) {
+    %0, %1, %2, %3 = bag_group %ids, %ids2 {rows = [100, R]} : i64[N], i64[N], i64[K], i64[K]
+    %4, %5 = bag_update %w, %0, %1, %dy, %in, %v, %2, %3, %dy, %in2 {tables = 2, bags} : f32[100, 4], f32[R, 4] (%6: f32[1, 4], %7: f32[1, 4]) {
+      %8 = sub %6, %7 : f32[1, 4]
+      yield %8
+    }
+    ret %4, %5
+  }
+}

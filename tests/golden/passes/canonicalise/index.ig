@@ -13,7 +13,7 @@ module @m {
 # expect:
 module @m {
   graph @main(%x: f32[B, 3], %y: f32[B, 4], %z: f32[B, 5]) -> (f32[B, 12], f32[B, 8], f32[B, 11]) {
-    %0 = concat %x, %y, %z {axis = -1} : f32[B, 12]
+    %0 = concat %x, %y, %z {axis = 1} : f32[B, 12]
     %1 = concat %x, %z {axis = 1} : f32[B, 8]
     %2 = concat %1, %x {axis = 1} : f32[B, 11]
     ret %0, %1, %2
@@ -40,7 +40,7 @@ module @m {
     %3 = reshape %x {to = [B, 1, 4]} : f32[B, 1, 4]
     %4 = expand %3 {to = [B, 8, 4]} : f32[B, 8, 4]
     %5 = reshape %4 {to = [B, 32]} : f32[B, 32]
-    %6 = concat %y, %5, %y {axis = -1} : f32[B, 40]
+    %6 = concat %y, %5, %y {axis = 1} : f32[B, 40]
     %7 = concat %x, %x, %x, %y {axis = 0} : f32[4*B, 4]
     ret %2, %6, %7
   }
@@ -269,5 +269,25 @@ module @m {
     %2 = add %1, @two : f32[N, 2]
     %3 = add %2, @square : f32[N, 2]
     ret %3
+  }
+}
+# ---- axis_from_front ----
+# axis_from_front: an axis that counts from the end counts from the front.
+# run: canonicalise
+module @m {
+  graph @main(%x: f32[B, 4, 6], %y: f32[B, 3, 6], %i: i64[2], %j: i64[B, 2, 6]) -> (f32[B, 7, 6], f32[B, 2, 6], f32[B, 2, 6]) {
+    %0 = concat %x, %y {axis = -2} : f32[B, 7, 6]
+    %1 = gather %x, %i {axis = -2} : f32[B, 2, 6]
+    %2 = gather_elements %x, %j {axis = -2} : f32[B, 2, 6]
+    ret %0, %1, %2
+  }
+}
+# expect:
+module @m {
+  graph @main(%x: f32[B, 4, 6], %y: f32[B, 3, 6], %i: i64[2], %j: i64[B, 2, 6]) -> (f32[B, 7, 6], f32[B, 2, 6], f32[B, 2, 6]) {
+    %0 = concat %x, %y {axis = 1} : f32[B, 7, 6]
+    %1 = gather %x, %i {axis = 1} : f32[B, 2, 6]
+    %2 = gather_elements %x, %j {axis = 1} : f32[B, 2, 6]
+    ret %0, %1, %2
   }
 }
