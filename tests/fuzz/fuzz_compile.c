@@ -1,38 +1,13 @@
-/* A model on its whole way under libFuzzer, up to where LLVM begins: imported,
- * verified, taken through all passes, lowered to kernels, and its plan written.
+/* An ONNX model on its whole way under libFuzzer (compile_case.h).
  * SPDX-License-Identifier: Apache-2.0
  *
  *     scripts/fuzz --seconds 60 fuzz_compile
- *
- * The input is an ONNX model; its size chooses the level that it is lowered for, so
- * that an input is a plain file.  Limits are low: what exceeds them is refused, not
- * slow.
  */
-#include "driver/compile/compile.h"
-#include "frontend/onnx/import/onnx.h"
-#include "ir/verify/verify.h"
+#include "tests/fuzz/case/compile_case.h"
 #include "tests/fuzz/case/onnx_case.h"
-#include "tests/fuzz/report.h"
-
-#include <setjmp.h>
-#include <string.h>
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-enum { MEMORY = 256 << 20, NUMBERS = 64 << 20 };
-
-static const char *const levels[] = { "cpu:v2", "cpu:v3", "cpu:v4", "cpu:v4-vnni" };
-
-typedef struct fuzz_case {
-    ig_context context;
-    jmp_buf recovery;
-    ig_module *module;
-    ig_lowered lowered;
-    ig_arena arena;
-    ig_str bytes;
-    bool is_whole;
-} fuzz_case;
 
 int LLVMFuzzerInitialize(int *argc, char ***argv) {
     (void)argc;
@@ -41,86 +16,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     return 0;
 }
 
-/* What a step answers: words with every refusal, and never a defect. */
-static bool is_good(const fuzz_case *c, ig_status status, const char *step) {
-    if (status == IG_INTERNAL || (status != IG_OK && !c->context.diag.error_count) ||
-        (status == IG_OK && c->context.diag.error_count)) {
-        fprintf(stderr, "%s: status %d, %zu errors\n", step, (int)status,
-                c->context.diag.error_count);
-        abort();
-    }
-    return status == IG_OK;
-}
-
-static ig_hash128 hash_payload(void *user, const void *bytes, size_t size) {
-    return ig_payload_hash_of(user, bytes, size);
-}
-
-/* The values of graph @weights, and the plan with them. */
-static void write_plan(fuzz_case *c, const char *level) {
-    ig_artifact_writer w;
-    ig_module *module = c->lowered.modules[0];
-    ig_payloads payloads = { .module = c->module, .arena = &c->arena };
-    ig_plan_level only = { level, ig_entry_of(module) };
-    ig_origins_vec origins = { 0 };
-    ig_plan_input input = { .levels = &only,
-                            .level_count = 1,
-                            .hash_of = hash_payload,
-                            .hash_user = &payloads,
-                            .step_origins = &origins };
-    const ig_graph *weights = ig_module_graph(module, "weights");
-    if (weights) {
-        ig_tensor *values = IG_NEW_ARRAY(&c->arena, ig_tensor,
-                                         weights->body.last->operand_count);
-        input.recipes = values;
-        if (!is_good(c, ig_interpret(weights, NULL, &c->arena, values), "weights")) {
-            return;
-        }
-    }
-    ig_artifact_init(&w, &c->arena, "fuzz", module->name);
-    if (is_good(c, ig_plan_write(&w, &input), "plan")) {
-        (void)ig_artifact_plan(&w);
-        c->is_whole = true;
-    }
-}
-
-static void compile(fuzz_case *c) {
-    ig_status status = ig_fuzz_onnx_import(&c->context, c->bytes, &c->module);
-    if (!is_good(c, status, "import")) {
-        return;
-    }
-    if (ig_verify_module(c->module) != IG_OK) {
-        abort();
-    }
-    const char *level = levels[c->bytes.size % IG_COUNT_OF(levels)];
-    ig_compile_options options = { .target = level };
-    status = ig_module_lower(c->module, &options, "kernel", &c->lowered);
-    if (is_good(c, status, "passes")) {
-        write_plan(c, level + strlen("cpu:"));
-    }
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static fuzz_case c;
-    memset(&c, 0, sizeof c);
-    c.bytes = (ig_str){ (const char *)data, size };
-    c.context.limits = ig_limits_default;
-    c.context.limits.node_count = 2000;
-    c.context.limits.kernel_ops = 20000;
-    c.context.limits.loop_trips = 100000;
-    c.context.limits.interpret_bytes = NUMBERS;
-    c.context.diag.sink = ig_fuzz_note_internal;
-    c.context.budget.limit = MEMORY;
-    c.context.budget.recovery = &c.recovery;
-    uint64_t mark = c.context.budget.arenas;
-    ig_arena_init(&c.arena, &c.context.budget);
-    if (!setjmp(c.recovery)) {
-        compile(&c);
-    }
-    ig_fuzz_onnx_reach(c.bytes, c.is_whole);
-    ig_lowered_fini(&c.lowered);
-    ig_module_destroy(c.module);
-    ig_arena_fini(&c.arena);
-    ig_budget_sweep(&c.context.budget, mark);
+    ig_str bytes = { (const char *)data, size };
+    ig_fuzz_onnx_reach(bytes, ig_fuzz_compile(bytes, ig_fuzz_onnx_import));
     return 0;
 }
