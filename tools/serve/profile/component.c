@@ -100,7 +100,8 @@ static uint64_t measure_all(const components *in, char oldest[PATH_BYTES]) {
                          facts.st_mtim.tv_nsec < min.tv_nsec);
         if (!*oldest || is_older) {
             min = facts.st_mtim;
-            snprintf(oldest, PATH_BYTES, "%.3900s/%s", in->folder, each->d_name);
+            snprintf(oldest, PATH_BYTES, "%.3900s/%.*s", in->folder, 2 * HASH_BYTES,
+                     each->d_name);
         }
     }
     if (folder) {
