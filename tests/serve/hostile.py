@@ -2,6 +2,7 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import ctypes
 import gzip
 import os
 import random
@@ -14,6 +15,7 @@ import time
 
 from harness import RELU, TMP, Server, check, compile_model, finish, skip
 
+PIDFD_GETFD = 438  # a system call
 IS_FULL = os.environ.get("INGOT_FULL") == "1"
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + b"\0\0\0\x04\0\0\0\0\0"
 HEAD = (b"POST /v2/models/relu/infer HTTP/1.1\r\nHost: a\r\nContent-Type: a\r\n")
@@ -91,6 +93,37 @@ def floods_a_stream(server):
         talk(server.grpc_port, PREFACE + headers(1, method=b"ModelStreamInfer") +
              frame(0, 1, 1, message * 1500))
         check(f"after a stream of 1500 that name {what}", is_well(server))
+
+
+def borrow_sockets(server, known):
+    """The server's sockets beyond the known ones, which this process has too from then on."""
+    pidfd = os.pidfd_open(server.process.pid)
+    call = ctypes.CDLL(None, use_errno=True).syscall
+    own = [call(PIDFD_GETFD, pidfd, int(name), 0)
+           for name in set(os.listdir(f"/proc/{server.process.pid}/fd")) - known]
+    os.close(pidfd)
+    return own
+
+
+def ends_shared_sockets(server):
+    """Sockets that another process has too, as one that is just being started has: their events
+    go on after the server has closed them, and are of nobody."""
+    known = set(os.listdir(f"/proc/{server.process.pid}/fd"))
+    with socket.create_connection(("127.0.0.1", server.grpc_port), timeout=10) as peer:
+        peer.sendall(PREFACE)
+        peer.recv(1)
+        own = borrow_sockets(server, known)
+    if -1 in own or not own:
+        skip("sockets that two processes have", "this system lends none")
+        return
+    server.await_that(lambda: server.descriptors() <= len(known))
+    for _ in range(3):
+        before = server.cpu_seconds()
+        time.sleep(0.3)
+        check("a socket that was closed has no events", server.cpu_seconds() - before < 0.2)
+        check("it serves on", is_well(server))
+    for each in own:
+        os.close(each)
 
 
 def floods_continuation(server):
@@ -249,8 +282,8 @@ def main():
     if has_own_core:
         os.sched_setaffinity(0, cores[1:])
     descriptors = server.descriptors()
-    parts = (breaks_http, breaks_grpc, floods_a_stream, resets_rapidly, floods_continuation,
-             leaves_early, sends_noise, dribbles, floods_gzip, sits_idle)
+    parts = (breaks_http, breaks_grpc, floods_a_stream, ends_shared_sockets, resets_rapidly,
+             floods_continuation, leaves_early, sends_noise, dribbles, floods_gzip, sits_idle)
     usual = time_beside(server, lambda _: time.sleep(5)) if IS_FULL else 0
     for part in parts:
         if IS_FULL:

@@ -56,6 +56,9 @@ static void take_off(peer *of) {
         }
     }
     door->count--;
+    /* To close it is not enough: while another thread starts a process, that has the
+     * socket, too, and events of it would still come. */
+    watch_socket(door, EPOLL_CTL_DEL, of->wire.socket, 0, NULL);
     peer_close(of);
 }
 

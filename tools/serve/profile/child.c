@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -88,6 +89,7 @@ bool child_start(child *of, const char *backend, const child_options *options,
         return false;
     }
     of->socket = pair[0];
+    of->poll = options->poll;
     of->max_bytes = options->max_bytes;
     of->generation++;
     return true;
@@ -99,6 +101,8 @@ static int reap(child *of) {
     kill(of->id, SIGKILL);
     while (waitpid(of->id, &status, 0) < 0 && errno == EINTR) {
     }
+    /* To close it is not enough: a process that is being started may have it, too. */
+    epoll_ctl(of->poll, EPOLL_CTL_DEL, of->socket, NULL);
     close(of->socket);
     of->socket = -1;
     bytes_free(&of->in);

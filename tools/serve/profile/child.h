@@ -34,6 +34,7 @@ typedef struct child_options {
     const char *folder;    /* HOME and TMPDIR of the child */
     uint64_t memory_bytes; /* that it may write; 0: no bound */
     size_t max_bytes;      /* of an answer */
+    int poll;              /* which may watch its socket */
 } child_options;
 
 typedef enum child_state { CHILD_WAITS, CHILD_ANSWERED, CHILD_ENDED } child_state;
@@ -41,7 +42,7 @@ typedef enum child_state { CHILD_WAITS, CHILD_ANSWERED, CHILD_ENDED } child_stat
 /* Zero but for `socket` -1 is none. */
 typedef struct child {
     pid_t id;
-    int socket;
+    int socket, poll;
     unsigned generation; /* grows with each start, which loses all models */
     size_t max_bytes;
     bytes in, out;

@@ -187,7 +187,8 @@ static bool need_child(session *in, worker *of, char *words) {
     const child_options options = { .python = at->backends.python,
                                     .folder = in->folder,
                                     .memory_bytes = at->options->child_bytes,
-                                    .max_bytes = at->lane->limits->body_bytes };
+                                    .max_bytes = at->lane->limits->body_bytes,
+                                    .poll = at->poll };
     return child_start(&of->child, of->software, &options, words) &&
            watch_child(of, true);
 }
