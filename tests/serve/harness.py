@@ -8,6 +8,7 @@ import http.client
 import json
 import os
 import pathlib
+import select
 import signal
 import subprocess
 import time
@@ -66,6 +67,77 @@ RELU = """module @small {
 }
 """
 NEGATE = RELU.replace("relu %x", "neg %x")
+
+
+# About half a second a run, whatever the request: y is x.
+SLOW = """module @slow {
+  symbol B {min = 0}
+  weight @w : f32[3072, 3072] = splat(0.5)
+  graph @main(%x: f32[B, 4]) -> (f32[B, 4] "y", f32[3072, 3072] "z") {
+    %0 = const {value = 0.001} : f32[]
+    %1 = expand %0 {to = [3072, 3072]} : f32[3072, 3072]
+    %2 = reduce %x {axes = [0, 1], op = sum} : f32[]
+    %3 = add %1, %2 : f32[3072, 3072]
+    %4 = matmul %3, @w : f32[3072, 3072]
+    ret %x, %4
+  }
+}
+"""
+BODY = json.dumps({"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 4],
+                               "data": [-1, 0, 0, 0]}], "outputs": [{"name": "y"}]})
+RUN_BEGINS = 0.1  # seconds after its request
+
+
+class Call:
+    """A request on a connection of its own, whose answer is read later."""
+
+    def __init__(self, server, path, body=BODY, headers={}, left_out=0):
+        self.connection = server.connect()
+        self.rest = body[len(body) - left_out:].encode()
+        self.connection.putrequest("POST", path)
+        for key, value in {"Content-Length": str(len(body)), **headers}.items():
+            self.connection.putheader(key, value)
+        self.connection.endheaders(body[:len(body) - left_out].encode())
+
+    def end(self):
+        """Sends what was left out of the body."""
+        self.connection.send(self.rest)
+
+    def has_answer(self):
+        return bool(select.select([self.connection.sock], [], [], 0)[0])
+
+    def answer(self):
+        data = json.loads(self.connection.getresponse().read() or b"null")
+        self.connection.close()
+        return data
+
+    def number(self):
+        """The first of an inference, or what is answered instead."""
+        try:
+            data = self.answer()
+        except (ConnectionError, http.client.HTTPException) as error:
+            return repr(error)
+        return data["outputs"][0]["data"][0] if "outputs" in data else data
+
+
+def connect_two_loops(server, model):
+    """Connections to two loops: while one runs the slow model, the other answers."""
+    while True:
+        one = server.connect()
+        one.request("POST", f"/v2/models/{model}/infer", BODY)
+        time.sleep(RUN_BEGINS)
+        for _ in range(8):
+            two = server.connect()
+            two.request("GET", "/v2/health/live")
+            is_other = select.select([two.sock], [], [], RUN_BEGINS)[0] and \
+                not select.select([one.sock], [], [], 0)[0]
+            if is_other:
+                two.getresponse().read()
+                one.getresponse().read()
+                return one, two
+            two.close()
+        one.getresponse().read()
+        one.close()
 
 
 def field(number, value):

@@ -2,14 +2,17 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import json
 import os
 import pathlib
 import random
+import select
 import signal
 import threading
 import time
 
-from harness import NEGATE, RELU, TMP, Server, check, compile_model, finish
+from harness import (BODY, NEGATE, RELU, RUN_BEGINS, SLOW, TMP, Server, check, compile_model,
+                     connect_two_loops, finish)
 
 RECOMMENDER = """module @bags {
   symbol B {min = 0}
@@ -86,7 +89,42 @@ def survives_kills_under_load(server):
     check("it serves on", answers(server) == [0, 2, 0, 4])
 
 
+def ask_slow(connection, number):
+    """A request of the slow model, whose result is its input."""
+    connection.request("POST", "/v2/models/slow/infer", BODY.replace("-1", str(number)))
+
+
+def hear(connection):
+    answer = connection.getresponse()
+    data = json.loads(answer.read())
+    return data["outputs"][0]["data"][0] if answer.status == 200 else data
+
+
+def answers_whom_it_was_asked_by():
+    """Requests of one loop while another starts the process again, and those after them."""
+    server = Server(TMP / "slow/1/model.ingot", "--name", "slow", "--loops", "2", "--isolate")
+    one, two = connect_two_loops(server, "slow")
+    ask_slow(one, 1)
+    time.sleep(RUN_BEGINS)
+    begin = time.monotonic()
+    os.kill(server.children()[0], signal.SIGKILL)
+    server.await_that(server.children)
+    ask_slow(two, 2)
+    time.sleep(RUN_BEGINS)
+    is_early = not select.select([one.sock], [], [], 0)[0]
+    check("a killed process fails its request", "signal 9" in str(hear(one)))
+    check("asked while it was started", is_early, time.monotonic() - begin)
+    said = [hear(two)]
+    for number in (3, 4):
+        ask_slow(two, number)
+        said.append(hear(two))
+    check("each has its own answer", said == [2, 3, 4], said)
+    check("an end", server.stop() == 0)
+
+
 compile_model(RELU, TMP / "models/m/1/model.ingot")
+compile_model(SLOW, TMP / "slow/1/model.ingot")
+answers_whom_it_was_asked_by()
 compile_model(NEGATE, TMP / "models/n/1/model.ingot")
 inside = Server(TMP / "models", "--loops", "2", "--poll", "1")
 outside = Server(TMP / "models", "--loops", "2", "--poll", "1", "--isolate",

@@ -299,15 +299,24 @@ static bool await_answer(guest *of, size_t loop, channel *in, unsigned generatio
     return true;
 }
 
+/* Asks the process of this generation: never one that another loop is starting, which
+ * would answer when nobody waits, and then the next request. */
+static unsigned ask_process(guest *of, channel *in) {
+    pthread_mutex_lock(&of->lock);
+    unsigned generation = atomic_load(&of->generation);
+    channel_set(&in->turn, CHANNEL_ASKED);
+    pthread_mutex_unlock(&of->lock);
+    return generation;
+}
+
 ig_status guest_run(guest *of, size_t loop, const ig_view *inputs, ig_view *outputs,
                     int64_t left) {
     channel *in = channel_at(of->control, loop);
-    unsigned generation = atomic_load(&of->generation);
     if (!put_inputs(of, in, inputs)) {
         return refuse_run(of, loop, IG_LIMIT, "inputs are larger than --max-body");
     }
     in->deadline = left;
-    channel_set(&in->turn, CHANNEL_ASKED);
+    unsigned generation = ask_process(of, in);
     if (!await_answer(of, loop, in, generation, left)) {
         return IG_INTERNAL;
     }
