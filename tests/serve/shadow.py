@@ -6,7 +6,7 @@ import json
 import re
 import subprocess
 
-from harness import BUILD, NEGATE, RELU, TMP, Server, check, compile_model, finish
+from harness import BODY, BUILD, RELU, SLOW, TMP, Server, check, compile_model, finish
 
 SHIFTED = RELU.replace("relu %x", "add %x, %x")
 
@@ -53,6 +53,20 @@ def takes_a_share(server):
     check("a quarter of the runs", tried == 10, (before, after))
 
 
+def ends_while_it_compares():
+    """The version that is compared with is closed after the last comparison."""
+    folder = TMP / "ending"
+    compile_model(SLOW, folder / "m/1/model.ingot")
+    compile_model(SLOW.replace("matmul %3, @w", "relu %3"), folder / "m/2/model.ingot")
+    (folder / "m/config.json").write_text(json.dumps({
+        "version_policy": {"specific": {"versions": [1, 2]}},
+        "ingot": {"shadow": {"version": 1, "share": 1}}}))
+    server = Server(folder, "--loops", "1", "--poll", "0")
+    status, _ = server.post_json("/v2/models/m/infer", json.loads(BODY))
+    check("a run that is compared is answered", status == 200)
+    check("a good end while it is compared", server.stop() == 0, server.log_text()[-500:])
+
+
 def refuses_nonsense():
     folder = TMP / "wrong" / "m"
     compile_model(RELU, folder / "1/model.ingot")
@@ -95,6 +109,7 @@ def main():
     compares(server)
     takes_a_share(server)
     check("a good end", server.stop() == 0)
+    ends_while_it_compares()
     refuses_nonsense()
     writes_calls()
 

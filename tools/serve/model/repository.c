@@ -471,6 +471,15 @@ repository *repository_open(const repository_options *options, char words[WORDS]
     return of;
 }
 
+static void end_shadows(repository *of) {
+    for (size_t i = 0; i < of->retired_count; i++) {
+        served_end_shadow(of->retired[i]);
+    }
+    for (size_t i = 0; i < of->slots.count; i++) {
+        served_end_shadow(of->slots.items[i].served);
+    }
+}
+
 void repository_close(repository *of) {
     own_stop();
     pthread_mutex_lock(&of->lock);
@@ -479,6 +488,7 @@ void repository_close(repository *of) {
     pthread_mutex_unlock(&of->lock);
     pthread_join(of->thread, NULL);
     catalog_destroy(of->now);
+    end_shadows(of); /* which use other versions */
     for (size_t i = 0; i < of->retired_count; i++) {
         served_close(of->retired[i]);
     }

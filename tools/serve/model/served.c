@@ -300,6 +300,13 @@ served *served_open(const char *name, int64_t version, const char *path,
     return of;
 }
 
+void served_end_shadow(served *of) {
+    if (of) {
+        shadow_close(of->shadow);
+        of->shadow = NULL;
+    }
+}
+
 void served_close(served *of) {
     for (size_t i = 0; of->sessions && i < of->loop_count; i++) {
         ig_session_destroy(of->sessions[i]);
@@ -307,7 +314,7 @@ void served_close(served *of) {
     guest_close(of->guest);
     stored_close(of->stored);
     script_close(of->script);
-    shadow_close(of->shadow);
+    served_end_shadow(of);
     ig_program_close(of->program);
     config_free(&of->config);
     free(of->sessions);

@@ -48,6 +48,8 @@ typedef struct served {
 served *served_open(const char *name, int64_t version, const char *path,
                     model_config *config, const run_options *how, char words[WORDS]);
 void served_close(served *of);
+/* No run of it is compared from here on, and none is any more; NULL: nothing. */
+void served_end_shadow(served *of);
 /* Do clients get the results of a run?  Else a script or another model has them
  * first. */
 bool served_answers(const served *of);
