@@ -10,9 +10,10 @@ import signal
 import socket
 import ssl
 import subprocess
+import time
 
-from harness import (BUILD, PATIENCE, RELU, TMP, Server, check, compile_model, finish, floats, grpc,
-                     oip, onnx_model, skip)
+from harness import (BUILD, PATIENCE, RELU, RUN_BEGINS, SLOW, TMP, Call, Server, check, compile_model,
+                     finish, floats, grpc, oip, onnx_model, skip)
 
 BODY = json.dumps({"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 4],
                                "data": [1, -1, 2, 3]}]})
@@ -234,6 +235,24 @@ def follows_files(server):
     check("and opens no door", server.ask(bearer("four"))[0] == 200 and server.ask()[0] == 401)
 
 
+def follows_files_at_once():
+    """A loop that is busy while tokens are read again knows them when it reads on."""
+    replace("tokens", b"old\n")
+    server = Server(TMP / "slow.ingot", "--name", "slow", "--loops", "1", "--token-file",
+                    TMP / "tokens")
+    slow = Call(server, "/v2/models/slow/infer", headers=bearer("old"))
+    time.sleep(RUN_BEGINS)
+    replace("tokens", b"new\n")
+    server.process.send_signal(signal.SIGHUP)
+    check("they are read again", server.await_that(
+        lambda: "are read again" in server.log_text()))
+    late = [Call(server, "/v2/models/slow/infer", headers=bearer(name)) for name in ("old", "new")]
+    check("an old token is none after that", "token" in str(late[0].number()))
+    check("a new one is", late[1].number() == -1)
+    check("what ran was let in", slow.number() == -1)
+    check("an end of a server with tokens", server.stop() == 0)
+
+
 def profiles(*words):
     done = subprocess.run([BUILD / "ingot", "profile", TMP / "model.onnx", "--quiet", "--seconds",
                            "0.05", "--json", *map(str, words)], capture_output=True, text=True,
@@ -305,6 +324,8 @@ def main():
     check("no descriptor is lost", server.await_that(
         lambda: server.descriptors() <= descriptors + 2), server.descriptors())
     check("a good end", server.stop() == 0)
+    compile_model(SLOW, TMP / "slow.ingot")
+    follows_files_at_once()
     refuses_to_start()
     if grpc:
         measures()

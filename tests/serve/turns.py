@@ -3,53 +3,13 @@
 SPDX-License-Identifier: Apache-2.0
 """
 import json
-import select
 import time
 
-from harness import NEGATE, RELU, TMP, Server, check, compile_model, finish
-
-# About half a second a run, whatever the request.
-SLOW = """module @slow {
-  symbol B {min = 0}
-  weight @w : f32[3072, 3072] = splat(0.5)
-  graph @main(%x: f32[B, 4]) -> (f32[B, 4] "y", f32[3072, 3072] "z") {
-    %0 = const {value = 0.001} : f32[]
-    %1 = expand %0 {to = [3072, 3072]} : f32[3072, 3072]
-    %2 = reduce %x {axes = [0, 1], op = sum} : f32[]
-    %3 = add %1, %2 : f32[3072, 3072]
-    %4 = matmul %3, @w : f32[3072, 3072]
-    ret %x, %4
-  }
-}
-"""
-BODY = json.dumps({"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 4],
-                               "data": [-1, 0, 0, 0]}], "outputs": [{"name": "y"}]})
-RUN_BEGINS = 0.1  # seconds after its request
+from harness import NEGATE, RELU, RUN_BEGINS, SLOW, TMP, Call, Server, check, compile_model, finish
 
 
-class Call:
-    """A request on a connection of its own, whose answer is read later."""
-
-    def __init__(self, server, path, body):
-        self.connection = server.connect()
-        self.connection.request("POST", path, body)
-
-    def has_answer(self):
-        return bool(select.select([self.connection.sock], [], [], 0)[0])
-
-    def answer(self):
-        data = json.loads(self.connection.getresponse().read() or b"null")
-        self.connection.close()
-        return data
-
-    def number(self):
-        """The first of an inference, or what is answered instead."""
-        data = self.answer()
-        return data["outputs"][0]["data"][0] if "outputs" in data else data
-
-
-def infer(server, model):
-    return Call(server, f"/v2/models/{model}/infer", BODY)
+def infer(server, model, headers={}):
+    return Call(server, f"/v2/models/{model}/infer", headers=headers)
 
 
 def load(server, version):
@@ -96,6 +56,24 @@ def keeps_versions_that_wait(folder):
     check("an end", server.stop() == 0)
 
 
+def tells_time_by_the_clock(folder):
+    """A request's time begins when it is read, not when the turn began in which it is."""
+    server = Server(folder, "--explicit", "--loops", "1")
+    for name in ("slow", "m"):
+        server.post_json(f"/v2/repository/models/{name}/load", {})
+    infer(server, "m").number()
+    slow, begin = infer(server, "slow"), time.monotonic()
+    slow.answer()
+    half = {"X-Request-Timeout-Ms": str(int((time.monotonic() - begin) * 500))}
+    slow = infer(server, "slow")
+    time.sleep(RUN_BEGINS)
+    calls = [infer(server, "m", half if i % 2 else {}) for i in range(8)]
+    check("half a run is time enough after it", [call.number() for call in calls] == [1] * 8,
+          half)
+    check("the run is answered", slow.number() == -1)
+    check("an end", server.stop() == 0)
+
+
 def main():
     folder = TMP / "models"
     compile_model(RELU, folder / "m/1/model.ingot")
@@ -103,6 +81,7 @@ def main():
     compile_model(SLOW, folder / "slow/1/model.ingot")
     knows_loads_of_others(folder)
     keeps_versions_that_wait(folder)
+    tells_time_by_the_clock(folder)
 
 
 main()

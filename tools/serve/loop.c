@@ -42,7 +42,6 @@ loop *loop_open(size_t index, const limits *max, mailbox *box, const key_ring *r
                        .limits = max,
                        .box = box,
                        .ring = ring,
-                       .keys = keys_now(ring),
                        .memory = { .limit = max->memory_bytes },
                        .now = clock_now() };
     of->poll = epoll_create1(EPOLL_CLOEXEC);
@@ -61,11 +60,6 @@ loop *loop_open(size_t index, const limits *max, mailbox *box, const key_ring *r
 }
 
 /* ---- a turn ---- */
-
-static void take_keys(loop *of) {
-    of->lane.keys = keys_now(of->lane.ring);
-    keys_use(of->lane.keys);
-}
 
 static int choose_wait(const loop *of) {
     int64_t due = runner_due(of->lane.runner);
@@ -129,11 +123,11 @@ static bool has_drained(loop *of) {
 static void *run_turns(void *user) {
     loop *of = user;
     struct epoll_event events[EVENTS];
+    keys_use(of->lane.ring);
     for (;;) {
         int count = epoll_wait(of->poll, events, EVENTS, choose_wait(of));
         of->lane.now = clock_now();
         lane_follow(&of->lane);
-        take_keys(of);
         take_events(of, events, count < 0 ? 0 : count);
         of->lane.read_ns = clock_now() - of->lane.now;
         answer_all(of);

@@ -29,7 +29,6 @@ typedef struct lane {
     mailbox *box;
     struct runner *runner;
     const key_ring *ring; /* certificates and tokens */
-    const keys *keys;     /* of this turn */
     int64_t now;          /* ns of the monotonic clock, when this turn began */
     int64_t read_ns;      /* that reading took in the turn before */
     bool is_draining;     /* no new work: the server ends */

@@ -1,7 +1,7 @@
 /* Certificates and tokens.  SPDX-License-Identifier: Apache-2.0
  *
- * Each loop looks at the newest at its turn, without a lock.  Older ones stay until the
- * server ends, for connections may use them as long as they like: a few KB for each
+ * Each request and handshake takes the newest, without a lock.  Older ones stay until
+ * the server ends, for connections may use them as long as they like: a few KB for each
  * time that the files were replaced.
  */
 #include "tools/serve/call/keys.h"
@@ -30,7 +30,7 @@ struct key_ring {
     file_mark marks[FILES];
 };
 
-static _Thread_local const keys *in_use;
+static _Thread_local const key_ring *in_use;
 
 static bool refuse_file(char words[KEY_WORDS], const char *path, const char *why) {
     snprintf(words, KEY_WORDS, "%.300s: %.200s", path, why);
@@ -252,7 +252,7 @@ bool keys_admit(const keys *of, const char *token) {
 
 /* ---- handshakes ---- */
 
-void keys_use(const keys *which) {
+void keys_use(const key_ring *which) {
     in_use = which;
 }
 
@@ -265,12 +265,13 @@ int keys_show(gnutls_session_t session, const gnutls_datum_t *authorities, int c
     (void)count;
     (void)kinds;
     (void)kind_count;
-    if (!in_use || in_use->chain_length == 0) {
+    const keys *now = in_use ? keys_now(in_use) : NULL;
+    if (!now || now->chain_length == 0) {
         return -1;
     }
-    *out_chain = (gnutls_pcert_st *)in_use->chain;
-    *out_length = in_use->chain_length;
-    *out_secret = in_use->secret;
+    *out_chain = (gnutls_pcert_st *)now->chain;
+    *out_length = now->chain_length;
+    *out_secret = now->secret;
     return 0;
 }
 

@@ -46,8 +46,8 @@ const keys *keys_now(const key_ring *of);
  * The time that it takes says nothing of tokens but their lengths. */
 bool keys_admit(const keys *of, const char *token);
 
-/* Handshakes of this thread show these from now on. */
-void keys_use(const keys *which);
+/* Handshakes of this thread show the newest of these from now on. */
+void keys_use(const key_ring *which);
 /* The certificate that a handshake shows, for GnuTLS: that of keys_use. */
 int keys_show(gnutls_session_t session, const gnutls_datum_t *authorities, int count,
               const gnutls_pk_algorithm_t *kinds, int kind_count,

@@ -312,7 +312,7 @@ static void end_input(stream *of) {
 /* All headers are there: strangers are refused before they send more. */
 static void check_caller(stream *of) {
     bool is_open = !of->method || of->method->is_open;
-    if (!is_open && !keys_admit(of->peer->lane->keys, of->bearer)) {
+    if (!is_open && !keys_admit(keys_now(of->peer->lane->ring), of->bearer)) {
         stream_end(of, CALL_STRANGER,
                    "this server asks for a token: authorization: Bearer TOKEN");
         stream_push(of);

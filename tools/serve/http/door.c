@@ -77,7 +77,7 @@ static enum MHD_Result take_header(void *user, enum MHD_ValueKind kind, const ch
 /* Whether its caller may ask for it.  Anybody may ask whether the server lives; people
  * with a browser, which asks them for a password, may look. */
 static bool may_enter(const exchange *of) {
-    const keys *known = of->door->lane->keys;
+    const keys *known = keys_now(of->door->lane->ring);
     char *password = NULL;
     bool is_health = strncmp(of->path, "/v2/health/", strlen("/v2/health/")) == 0;
     if (!known->has_tokens || is_health ||
@@ -158,7 +158,7 @@ static refusal refuse_early(const exchange *of) {
     bool is_known = of->state == EXCHANGE_READING && of->is_post && of->has_length &&
                     read_model_path(of->path, &at) && lane_follow(of->door->lane);
     return is_known ? runner_refusal(of->door->lane->runner, at.model, at.version,
-                                     exchange_deadline(of, of->door->lane->now))
+                                     exchange_deadline(of, clock_now()))
                     : REFUSAL_NONE;
 }
 
