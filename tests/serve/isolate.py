@@ -122,9 +122,25 @@ def answers_whom_it_was_asked_by():
     check("an end", server.stop() == 0)
 
 
+def drains_what_others_started():
+    """The loop that started the process again has ended all its work; another has not."""
+    server = Server(TMP / "slow/1/model.ingot", "--name", "slow", "--loops", "2", "--isolate")
+    one, two = connect_two_loops(server, "slow")
+    os.kill(server.children()[0], signal.SIGKILL)
+    ask_slow(one, 1)
+    check("the process was ended", "signal 9" in str(hear(one)))
+    one.close()
+    ask_slow(two, 2)
+    time.sleep(RUN_BEGINS)
+    server.process.send_signal(signal.SIGTERM)
+    check("a run that is under way ends well", hear(two) == 2)
+    check("as the server does", server.process.wait() == 0)
+
+
 compile_model(RELU, TMP / "models/m/1/model.ingot")
 compile_model(SLOW, TMP / "slow/1/model.ingot")
 answers_whom_it_was_asked_by()
+drains_what_others_started()
 compile_model(NEGATE, TMP / "models/n/1/model.ingot")
 inside = Server(TMP / "models", "--loops", "2", "--poll", "1")
 outside = Server(TMP / "models", "--loops", "2", "--poll", "1", "--isolate",

@@ -3,6 +3,7 @@
 SPDX-License-Identifier: Apache-2.0
 """
 import json
+import signal
 import time
 
 from harness import NEGATE, RELU, RUN_BEGINS, SLOW, TMP, Call, Server, check, compile_model, finish
@@ -74,6 +75,26 @@ def tells_time_by_the_clock(folder):
     check("an end", server.stop() == 0)
 
 
+def ends_with_requests_that_wait(folder):
+    """Each request's last byte comes while the one before it runs, at the deadline, too."""
+    server = Server(folder / "slow/1/model.ingot", "--name", "slow", "--loops", "1", "--drain", "0")
+    calls = [Call(server, "/v2/models/slow/infer", left_out=1) for _ in range(4)]
+    time.sleep(RUN_BEGINS)
+    first = infer(server, "slow")
+    time.sleep(RUN_BEGINS)
+    server.process.send_signal(signal.SIGTERM)
+    said = []
+    for before, call in zip([first] + calls, calls):
+        call.end()
+        said.append(before.number())
+        time.sleep(RUN_BEGINS)
+    said.append(calls[-1].number())
+    check("those that ran are answered", said[:2] == [-1, -1], said)
+    check("and the others have words", all(s == -1 or "ends" in str(s) for s in said), said)
+    check("one of them was too late", said[-1] != -1, said)
+    check("a good end", server.process.wait() == 0, server.log_text()[-500:])
+
+
 def main():
     folder = TMP / "models"
     compile_model(RELU, folder / "m/1/model.ingot")
@@ -82,6 +103,7 @@ def main():
     knows_loads_of_others(folder)
     keeps_versions_that_wait(folder)
     tells_time_by_the_clock(folder)
+    ends_with_requests_that_wait(folder)
 
 
 main()

@@ -10,6 +10,7 @@
 #include "tools/serve/grpc/door.h"
 #include "tools/serve/http/door.h"
 
+#include <semaphore.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -25,6 +26,7 @@ struct loop {
     grpc_door *grpc;
     int64_t swept;
     _Atomic int64_t drain_deadline; /* 0: not draining */
+    sem_t has_drained, may_end;
 };
 
 static bool watch_descriptor(const loop *of, int descriptor, void *data) {
@@ -44,6 +46,8 @@ loop *loop_open(size_t index, const limits *max, mailbox *box, const key_ring *r
                        .ring = ring,
                        .memory = { .limit = max->memory_bytes },
                        .now = clock_now() };
+    sem_init(&of->has_drained, 0, 0);
+    sem_init(&of->may_end, 0, 0);
     of->poll = epoll_create1(EPOLL_CLOEXEC);
     of->lane.runner = runner_create(&of->lane);
     of->http = http >= 0 ? http_door_open(&of->lane, http) : NULL;
@@ -120,10 +124,8 @@ static bool has_drained(loop *of) {
     return left == 0 || of->lane.now >= deadline;
 }
 
-static void *run_turns(void *user) {
-    loop *of = user;
+static void run_turns(loop *of) {
     struct epoll_event events[EVENTS];
-    keys_use(of->lane.ring);
     for (;;) {
         int count = epoll_wait(of->poll, events, EVENTS, choose_wait(of));
         of->lane.now = clock_now();
@@ -140,9 +142,20 @@ static void *run_turns(void *user) {
             }
         }
         if (has_drained(of)) {
-            return NULL;
+            return;
         }
     }
+}
+
+/* The thread stays until all loops have drained: processes of models, which others may
+ * still need, end with the thread that started them. */
+static void *serve(void *user) {
+    loop *of = user;
+    keys_use(of->lane.ring);
+    run_turns(of);
+    sem_post(&of->has_drained);
+    sem_wait(&of->may_end);
+    return NULL;
 }
 
 /* ---- life ---- */
@@ -157,7 +170,7 @@ bool loop_profile(loop *of, profiler *with) {
 bool loop_start(loop *of, repository *from, regions *shared) {
     of->lane.repository = from;
     of->lane.regions = shared;
-    return pthread_create(&of->thread, NULL, run_turns, of) == 0;
+    return pthread_create(&of->thread, NULL, serve, of) == 0;
 }
 
 void loop_drain(loop *of, int64_t deadline) {
@@ -165,9 +178,16 @@ void loop_drain(loop *of, int64_t deadline) {
     mailbox_wake(of->lane.box);
 }
 
+void loop_await(loop *of) {
+    while (sem_wait(&of->has_drained) != 0) {
+    }
+}
+
 void loop_join(loop *of) {
+    sem_post(&of->may_end);
     pthread_join(of->thread, NULL);
     lane_end(&of->lane);
+    runner_end(of->lane.runner);
 }
 
 void loop_close(loop *of) {
@@ -176,11 +196,16 @@ void loop_close(loop *of) {
     if (of->http) {
         http_door_resume(of->http);
     }
+    if (of->grpc) {
+        grpc_door_push(of->grpc);
+    }
     http_door_close(of->http);
     grpc_door_close(of->grpc);
     runner_destroy(of->lane.runner);
     if (of->poll >= 0) {
         close(of->poll);
     }
+    sem_destroy(&of->has_drained);
+    sem_destroy(&of->may_end);
     free(of);
 }

@@ -21,7 +21,10 @@ bool loop_profile(loop *of, profiler *with);
 /* From any thread: takes no new work, and ends when its work is done, or at `deadline`
  * (ns of the monotonic clock). */
 void loop_drain(loop *of, int64_t deadline);
-/* Waits for the thread. */
+/* Waits until it has ended its work, or its deadline has passed. */
+void loop_await(loop *of);
+/* Ends the thread, when all loops have drained, and tells those who still wait for a
+ * run that there is none. */
 void loop_join(loop *of);
 /* After loop_join, and after the repository has ended. */
 void loop_close(loop *of);

@@ -246,6 +246,9 @@ static void serve_to_end(server *of, const sigset_t *signals) {
         loop_drain(of->loops[i], deadline);
     }
     for (size_t i = 0; i < of->loop_count; i++) {
+        loop_await(of->loops[i]);
+    }
+    for (size_t i = 0; i < of->loop_count; i++) {
         loop_join(of->loops[i]);
     }
     log_event(IG_LOG_INFO, "end", NULL, 0, "");

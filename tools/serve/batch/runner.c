@@ -377,6 +377,17 @@ static void finish_request(request *what, served *ran) {
     }
 }
 
+void runner_end(runner *of) {
+    while (of->first) {
+        request *what = of->first;
+        take_off(of, &of->first);
+        if (what->status == CALL_OK) {
+            request_fail(what, CALL_UNAVAILABLE, "the server ends");
+        }
+        finish_request(what, NULL);
+    }
+}
+
 /* Has a share of the runs compared with another version's, beside. */
 static void give_shadow(const runner *of, served *from, const ig_view *inputs,
                         const ig_view *outputs) {

@@ -29,6 +29,8 @@ refusal runner_refusal(const runner *of, const char *model, const char *version,
 const char *refusal_words(refusal why);
 /* The client left: `finish` is not called any more. */
 void runner_forget(runner *from, request *what);
+/* Fails and finishes all that wait: the server ends. */
+void runner_end(runner *of);
 /* Runs the due requests and finishes them; after a while it stops, so that the loop
  * reads what came meanwhile, which is batched with what still waits, or goes before
  * it. */

@@ -148,8 +148,12 @@ static void take_messages(stream *of) {
            frame_read(&of->framing, &of->in, of->in_at, &next)) {
         of->in_at += next.taken;
         of->has_message = true;
-        lane_follow(of->peer->lane);
-        of->method->take(of, of->method, next.data, next.size);
+        if (lane_follow(of->peer->lane)) {
+            of->method->take(of, of->method, next.data, next.size);
+        } else {
+            stream_end(of, CALL_UNAVAILABLE, "the server ends");
+            stream_push(of);
+        }
     }
     if (of->framing.is_unpacking && !of->is_finished) {
         grpc_door_unpack_later(of);

@@ -449,8 +449,8 @@ void http_door_close(http_door *of) {
         for (exchange *each; (each = take_unpacking(of));) {
             exchange_refuse(each, 503, "the server ends");
             resume_unpacked(each);
+            http_door_resume(of); /* others may be unpacked then */
         }
-        http_door_resume(of);
         MHD_stop_daemon(of->daemon);
         free_door(of);
     }
