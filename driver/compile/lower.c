@@ -77,6 +77,35 @@ static ig_status run_phrase(pipeline *p, const char *passes) {
     return ig_passes_run_observed(p->module, &p->passes, passes, &p->observer);
 }
 
+/* Regions are for the pass fuse to make: schedules take its forms for granted.  Bodies
+ * nest at most limits.graph_depth deep. */
+static const ig_op *find_region(const ig_block *block) {
+    const ig_op *found = NULL;
+    for (const ig_op *op = block->first; op && !found; op = op->next) {
+        found = op->code == IG_OP_fused ? op : NULL;
+        for (uint32_t i = 0; i < op->body_count && !found; i++) {
+            found = find_region(op->bodies[i]);
+        }
+    }
+    return found;
+}
+
+static ig_status check_regions(const ig_module *module) {
+    for (size_t i = 0; i < module->graphs.count; i++) {
+        const ig_graph *graph = module->graphs.items[i];
+        const ig_op *region = graph->stage == IG_STAGE_TENSOR
+                                  ? find_region(&graph->body)
+                                  : NULL;
+        if (region) {
+            return ig_error_hint(&module->context->diag, IG_UNSUPPORTED,
+                                 ig_op_location(region),
+                                 "write the ops of its body without it",
+                                 "'fused' is made by the compiler alone");
+        }
+    }
+    return IG_OK;
+}
+
 static ig_status run_until(pipeline *p, const char *stage) {
     assert((strcmp(stage, "tensor") == 0 || strcmp(stage, "kernel") == 0) &&
            "the stages that a pipeline ends at");
@@ -85,6 +114,7 @@ static ig_status run_until(pipeline *p, const char *stage) {
         IG_TRY(run_phrase(p, p->options->passes));
         return is_checked ? run_phrase(p, ig_pipeline_sanitize) : IG_OK;
     }
+    IG_TRY(check_regions(p->module));
     IG_TRY(run_phrase(p, ig_pipeline_clean));
     IG_TRY(run_phrase(p, ig_pipeline_understand));
     if (strcmp(stage, "tensor") == 0) {

@@ -44,9 +44,8 @@ static void bind_type(symbols *s, const ig_type *type) {
     }
 }
 
-/* Is each op one that importers make, and has each symbol a value?  The reader bounds
- * how deep blocks nest. */
-static bool is_imported(symbols *s, const ig_block *block) {
+/* Has each symbol a value?  The reader bounds how deep blocks nest. */
+static bool is_bound(symbols *s, const ig_block *block) {
     bool is_good = true;
     for (uint32_t i = 0; i < block->arg_count; i++) {
         bind_type(s, block->args[i]->type);
@@ -62,9 +61,8 @@ static bool is_imported(symbols *s, const ig_block *block) {
                      is_list ? attr->count : attr->kind == IG_ATTR_DIM);
         }
         for (uint32_t i = 0; i < op->body_count; i++) {
-            is_good = is_good && is_imported(s, op->bodies[i]);
+            is_good = is_good && is_bound(s, op->bodies[i]);
         }
-        is_good = is_good && op->code != IG_OP_fused;
     }
     return is_good && !s->is_missing;
 }
@@ -78,11 +76,11 @@ static ig_status read_text(ig_context *context, ig_str bytes, ig_module **out_mo
                                ig_symbol_count(*out_module) + 1);
     bool is_good = entry && entry->stage == IG_STAGE_TENSOR;
     for (size_t i = 0; is_good && i < (*out_module)->graphs.count; i++) {
-        is_good = is_imported(&s, &(*out_module)->graphs.items[i]->body);
+        is_good = is_bound(&s, &(*out_module)->graphs.items[i]->body);
     }
-    return is_good ? IG_OK
-                   : ig_error(&context->diag, IG_UNSUPPORTED, NULL,
-                              "no graph that an importer makes");
+    return is_good
+               ? IG_OK
+               : ig_error(&context->diag, IG_UNSUPPORTED, NULL, "no graph to compile");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
