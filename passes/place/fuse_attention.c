@@ -13,6 +13,8 @@
  * such rows are made of the result, by the same offsets, these ops are part of the
  * region too: rows that fill up parts are not computed.
  *
+ * A product of such a region's result is none of it: two products are in one.
+ *
  * Nothing else uses the scores or the weights, whose rows and columns have a form that
  * the kernel takes (passes/lower/cpu/attention.c): f32, rows of values of at most
  * IG_ATTENTION_VALUES, and rows and columns enough to pay for the copies of keys and
@@ -108,7 +110,8 @@ static bool find_pieces(ig_fuser *f, const ig_op *product, pieces *out) {
     out->softmax = made && is_plain_softmax(root_of(made)) ? made : NULL;
     const ig_op *softmax = out->softmax ? root_of(made) : NULL;
     out->scores = softmax ? maker_for(f, softmax->operands[0].value, softmax) : made;
-    return out->scores && is_matrix_product(out->scores->ops.items[0]) &&
+    return out->scores && out->scores->family != IG_FAMILY_attention &&
+           is_matrix_product(out->scores->ops.items[0]) &&
            weights->type->dtype == IG_DT_f32;
 }
 

@@ -304,6 +304,32 @@ TEST(masked_values_are_not_read) {
 
 /* ---- what is one kernel ---- */
 
+/* The result of one is a factor of a further product, or its scores. */
+TEST(chains_of_products) {
+    static const attention_case cases[] = {
+        { "%q: f32[B, L, 8], %k: f32[B, S, 8], %v: f32[B, S, 16], %w: f32[B, 16, 24]",
+          SCORES "%2 = softmax %1 {axis = 2} : f32[B, L, S]\n"
+                 "%3 = matmul %2, %v : f32[B, L, 16]\n"
+                 "%4 = matmul %3, %w : f32[B, L, 24]\nret %4",
+          "f32[B, L, 24]", 2 },
+        { "%q: f32[B, L, 8], %k: f32[B, S, 8], %v: f32[B, S, 16], %w: f32[B, 16, 24]",
+          SCORES "%2 = tanh %1 : f32[B, L, S]\n%3 = matmul %2, %v : f32[B, L, 16]\n"
+                 "%4 = relu %3 : f32[B, L, 16]\n"
+                 "%5 = matmul %4, %w : f32[B, L, 24]\nret %5",
+          "f32[B, L, 24]", 2 },
+        { "%q: f32[B, L, 8], %k: f32[B, S, 8], %v: f32[B, S, 16], %w: f32[B, 16, 24]",
+          SCORES "%2 = tanh %1 : f32[B, L, S]\n%3 = matmul %2, %v : f32[B, L, 16]\n"
+                 "%4 = softmax %3 {axis = 2} : f32[B, L, 16]\n"
+                 "%5 = matmul %4, %w : f32[B, L, 24]\nret %5",
+          "f32[B, L, 24]", 0 },
+    };
+    for (size_t i = 0; i < IG_COUNT_OF(cases); i++) {
+        check(&cases[i], EXTENTS(2, 9, 40));
+        check(&cases[i], EXTENTS(1, 66, 150));
+    }
+}
+END_TEST
+
 TEST(epilogues) {
     static const attention_case cases[] = {
         { "%q: f32[B, L, 8], %k: f32[B, S, 8], %v: f32[B, S, 16], %r: f32[B, L, 16],"
@@ -371,4 +397,5 @@ TEST(which_stay_apart) {
 }
 
 UNIT_SUITE(cpu_attention, extents_of_all_kinds, known_extents, few_rows, masks,
-           scores_of_all_sizes, masked_values_are_not_read, epilogues, which_stay_apart)
+           scores_of_all_sizes, masked_values_are_not_read, chains_of_products,
+           epilogues, which_stay_apart)
