@@ -69,20 +69,25 @@ RELU = """module @small {
 NEGATE = RELU.replace("relu %x", "neg %x")
 
 
-# About half a second a run, whatever the request: y is x.
-SLOW = """module @slow {
-  symbol B {min = 0}
-  weight @w : f32[3072, 3072] = splat(0.5)
-  graph @main(%x: f32[B, 4]) -> (f32[B, 4] "y", f32[3072, 3072] "z") {
-    %0 = const {value = 0.001} : f32[]
-    %1 = expand %0 {to = [3072, 3072]} : f32[3072, 3072]
-    %2 = reduce %x {axes = [0, 1], op = sum} : f32[]
-    %3 = add %1, %2 : f32[3072, 3072]
-    %4 = matmul %3, @w : f32[3072, 3072]
+def slow_to_run(width):
+    """IR text of a model whose runs take as long whatever the request is: y is x."""
+    square = f"f32[{width}, {width}]"
+    return f"""module @slow {{
+  symbol B {{min = 0}}
+  weight @w : {square} = splat(0.5)
+  graph @main(%x: f32[B, 4]) -> (f32[B, 4] "y", {square} "z") {{
+    %0 = const {{value = 0.001}} : f32[]
+    %1 = expand %0 {{to = [{width}, {width}]}} : {square}
+    %2 = reduce %x {{axes = [0, 1], op = sum}} : f32[]
+    %3 = add %1, %2 : {square}
+    %4 = matmul %3, @w : {square}
     ret %x, %4
-  }
-}
+  }}
+}}
 """
+
+
+SLOW = slow_to_run(3072)  # about half a second
 BODY = json.dumps({"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 4],
                                "data": [-1, 0, 0, 0]}], "outputs": [{"name": "y"}]})
 RUN_BEGINS = 0.1  # seconds after its request

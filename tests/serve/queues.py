@@ -7,22 +7,9 @@ import threading
 import time
 
 from harness import (NEGATE, RELU, TMP, Server, check, compile_model, finish, floats, grpc, oip,
-                     skip)
+                     skip, slow_to_run)
 
-# About 20 ms a run, whatever the request.
-SLOW = """module @slow {
-  symbol B {min = 0}
-  weight @w : f32[1024, 1024] = splat(0.5)
-  graph @main(%x: f32[B, 4]) -> (f32[B, 4] "y", f32[1024, 1024] "z") {
-    %0 = const {value = 0.001} : f32[]
-    %1 = expand %0 {to = [1024, 1024]} : f32[1024, 1024]
-    %2 = reduce %x {axes = [0, 1], op = sum} : f32[]
-    %3 = add %1, %2 : f32[1024, 1024]
-    %4 = matmul %3, @w : f32[1024, 1024]
-    ret %x, %4
-  }
-}
-"""
+SLOW = slow_to_run(1024)  # about 20 ms a run
 BODY = {"inputs": [{"name": "x", "datatype": "FP32", "shape": [1, 4], "data": [1, 2, 3, 4]}],
         "outputs": [{"name": "y"}]}
 
