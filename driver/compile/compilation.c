@@ -329,18 +329,6 @@ static void allow_checks(ig_compilation *build) {
     }
 }
 
-/* A step that no pass made a launch of: nothing would compute it. */
-static const ig_op *find_compute(const ig_block *block) {
-    const ig_op *found = NULL;
-    for (const ig_op *op = block->first; op && !found; op = op->next) {
-        found = op->code == IG_OP_compute ? op : NULL;
-        for (uint32_t i = 0; i < op->body_count && !found; i++) {
-            found = find_compute(op->bodies[i]);
-        }
-    }
-    return found;
-}
-
 static ig_status check_plan(const ig_compilation *build, const ig_module *lowered) {
     ig_diag *diag = &build->module->context->diag;
     const char *hint = "a custom pipeline must end with 'lower'";
@@ -349,8 +337,8 @@ static ig_status check_plan(const ig_compilation *build, const ig_module *lowere
         return ig_error_hint(diag, IG_INVALID, NULL, hint,
                              "the passes did not make a plan of the module");
     }
-    const ig_op *compute = find_compute(&entry->body);
-    if (compute) {
+    const ig_op *compute = ig_contained_op(&entry->body, IG_OP_compute);
+    if (compute) { /* nothing would compute it */
         return ig_error_hint(diag, IG_INVALID, ig_op_location(compute), hint,
                              "the passes made no launch of a compute of the plan");
     }

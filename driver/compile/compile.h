@@ -34,6 +34,10 @@ ig_status ig_module_lower(const ig_module *module, const ig_compile_options *opt
                           const char *stage, ig_lowered *out);
 void ig_lowered_fini(ig_lowered *lowered);
 
+/* The first op of this code in the block and the bodies in it, or NULL.  Bodies nest at
+ * most limits.graph_depth deep. */
+const ig_op *ig_contained_op(const ig_block *block, ig_opcode code);
+
 /* One compilation.  It is outside of the recovery point and owns everything. */
 typedef struct ig_compilation {
     const ig_module *module;

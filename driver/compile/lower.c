@@ -77,24 +77,23 @@ static ig_status run_phrase(pipeline *p, const char *passes) {
     return ig_passes_run_observed(p->module, &p->passes, passes, &p->observer);
 }
 
-/* Regions are for the pass fuse to make: schedules take its forms for granted.  Bodies
- * nest at most limits.graph_depth deep. */
-static const ig_op *find_region(const ig_block *block) {
+const ig_op *ig_contained_op(const ig_block *block, ig_opcode code) {
     const ig_op *found = NULL;
     for (const ig_op *op = block->first; op && !found; op = op->next) {
-        found = op->code == IG_OP_fused ? op : NULL;
+        found = op->code == code ? op : NULL;
         for (uint32_t i = 0; i < op->body_count && !found; i++) {
-            found = find_region(op->bodies[i]);
+            found = ig_contained_op(op->bodies[i], code);
         }
     }
     return found;
 }
 
+/* Regions are for the pass fuse to make: schedules take its forms for granted. */
 static ig_status check_regions(const ig_module *module) {
     for (size_t i = 0; i < module->graphs.count; i++) {
         const ig_graph *graph = module->graphs.items[i];
         const ig_op *region = graph->stage == IG_STAGE_TENSOR
-                                  ? find_region(&graph->body)
+                                  ? ig_contained_op(&graph->body, IG_OP_fused)
                                   : NULL;
         if (region) {
             return ig_error_hint(&module->context->diag, IG_UNSUPPORTED,

@@ -219,7 +219,7 @@ class Calls(unittest.TestCase):
 
         calls(100)
         none = sys.getrefcount(x)
-        self.assertTrue(leaks.keeps_nothing(calls))
+        leaks.check(self, calls)
         self.assertEqual(sys.getrefcount(x), none)
 
 

@@ -128,7 +128,7 @@ class Strings(unittest.TestCase):
 
         calls(100)
         none = sys.getrefcount(x[0, 0])
-        self.assertTrue(leaks.keeps_nothing(calls))
+        leaks.check(self, calls)
         self.assertEqual(sys.getrefcount(x[0, 0]), none)
 
     def test_sessions(self):

@@ -249,7 +249,7 @@ class Torch(unittest.TestCase):
 
         calls(100)
         none = sys.getrefcount(x)
-        self.assertTrue(leaks.keeps_nothing(calls))
+        leaks.check(self, calls)
         self.assertEqual(sys.getrefcount(x), none)
 
     def test_half_precision(self):

@@ -155,24 +155,28 @@ static void add_few_values(const attention *a, ig_builder *b, const attention_ti
     k_loop_close(&rows, NULL, 0);
 }
 
-void attention_add_values(const attention *a, ig_builder *b, const attention_tile *t,
-                          const attention_keys *keys) {
+static void add_blocks(const attention *a, ig_builder *b, const attention_tile *t,
+                       const attention_keys *keys) {
     const dot *d = &a->product;
     ig_value *k[2] = { keys->first, keys->end }, *zero = k_i64(b, 0);
-    bool has_lines = ig_dim_is(dot_stride(d->b, false, d->transpose_b), 1);
-    k_if few = { 0 };
-    if (a->may_have_few && has_lines) {
-        few = k_if_open(b, are_few(b, t->count), NULL, 0);
-        add_few_values(a, &few.then, t, keys);
-        b = &few.other;
-    }
     dot_range r = { .rows = { zero, t->count },
                     .columns = { zero, d->n },
                     .index = t->index,
                     .a = k_offset(b, a->weights, k_sub(b, zero, keys->first)),
                     .k = k };
     dot_emit_micro_panels(d, b, &r);
-    if (a->may_have_few && has_lines) {
-        k_if_close(&few, NULL, NULL);
+}
+
+void attention_add_values(const attention *a, ig_builder *b, const attention_tile *t,
+                          const attention_keys *keys) {
+    const dot *d = &a->product;
+    bool has_lines = ig_dim_is(dot_stride(d->b, false, d->transpose_b), 1);
+    if (!a->may_have_few || !has_lines) {
+        add_blocks(a, b, t, keys);
+        return;
     }
+    k_if few = k_if_open(b, are_few(b, t->count), NULL, 0);
+    add_few_values(a, &few.then, t, keys);
+    add_blocks(a, &few.other, t, keys);
+    k_if_close(&few, NULL, NULL);
 }

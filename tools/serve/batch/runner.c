@@ -59,15 +59,19 @@ static bool refuse_request(request *what, refusal why) {
     return request_fail(what, CALL_FULL, "%s", refusal_words(why));
 }
 
+static void let_go(served *kept) {
+    if (kept) {
+        atomic_fetch_sub(&kept->users, 1);
+    }
+}
+
 /* The request keeps its version, which the next catalog may lack, until it is finished
  * or goes on with another one. */
 static void keep_version(request *what) {
     served *before = what->kept;
     what->kept = what->served;
     atomic_fetch_add(&what->kept->users, 1);
-    if (before) {
-        atomic_fetch_sub(&before->users, 1);
-    }
+    let_go(before);
 }
 
 /* Runs that cost less than was measured must be found out: each request that is refused
@@ -202,9 +206,7 @@ void runner_forget(runner *from, request *what) {
     for (request **at = &from->first; *at; at = &(*at)->next) {
         if (*at == what) {
             take_off(from, at);
-            if (what->kept) {
-                atomic_fetch_sub(&what->kept->users, 1);
-            }
+            let_go(what->kept);
             return;
         }
     }
@@ -372,9 +374,7 @@ static void finish_request(request *what, served *ran) {
     if (ran) {
         served_release(ran);
     }
-    if (kept) {
-        atomic_fetch_sub(&kept->users, 1);
-    }
+    let_go(kept);
 }
 
 void runner_end(runner *of) {
